@@ -1,0 +1,166 @@
+"""What is compared: methods by name, and for each case its data, its methods and its check."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+OURS = "coterie"
+
+
+class Method(NamedTuple):
+    """A file in `methods/` as the tables show it."""
+
+    title: str
+    module: str
+    needs: str | None = None
+    """The package that a user has to install for it, where that is not ours to require."""
+    env: tuple[tuple[str, str], ...] = ()
+
+
+class Case(NamedTuple):
+    """One comparison; `name` is the function in the files of its methods."""
+
+    name: str
+    title: str
+    dataset: str
+    methods: tuple[str, ...]
+    check: str
+    """'rows': largest error against the definition; 'ari': agreement with our partition."""
+    function: str = ""
+    sizes: tuple[int, ...] = ()
+    """Fixed sizes; else the runner's."""
+    memory: int | None = None
+    """The most bytes a method may allocate."""
+    timeout: float = 0
+    """Seconds, where the runner's are fewer."""
+
+
+class Goal(NamedTuple):
+    """What the project promises for n = 10,000: the peer's figure over ours."""
+
+    case: str
+    peer: str
+    what: str
+    """'time', or 'memory', 'call' or 'peak' for the three readings of memory."""
+    at_least: float
+
+
+METHODS = {
+    OURS: Method("coterie", "coterie"),
+    "coterie_1gb": Method("coterie, 1 GB limit", "coterie", env=(("COTERIE_MEMORY_LIMIT", "1GB"),)),
+    "coterie_matrix_free": Method("coterie, matrix-free", "coterie_matrix_free"),
+    "coterie_triangle": Method("coterie, triangle", "coterie_triangle"),
+    "sparse_product": Method("SciPy sparse product", "sparse_product"),
+    "sparse_product_dense": Method("SciPy sparse product, made dense", "sparse_product_dense"),
+    "dense_product": Method("dense product (BLAS)", "dense_product"),
+    "pdist": Method("SciPy pdist Hamming", "pdist"),
+    "sklearn_pairwise": Method("scikit-learn pairwise Hamming", "sklearn_pairwise"),
+    "pdist_fastcluster": Method("pdist + fastcluster", "pdist_fastcluster", "fastcluster"),
+    "pdist_scipy": Method("pdist + SciPy linkage", "pdist_scipy"),
+    "sklearn_agglomerative": Method("scikit-learn Agglomerative", "sklearn_agglomerative"),
+    "openensembles": Method("openensembles", "openensembles", "openensembles"),
+    "pyckmeans": Method("pyckmeans", "pyckmeans", "pyckmeans"),
+    "consensusclustering": Method(
+        "consensusclustering", "consensusclustering", "consensusclustering"
+    ),
+    "cluster_ensembles": Method("Cluster_Ensembles", "cluster_ensembles", "Cluster_Ensembles"),
+}
+
+CASES = (
+    Case(
+        "coassociation",
+        "Labels to co-association matrix",
+        "kmeans",
+        (
+            OURS,
+            "sparse_product",
+            "sparse_product_dense",
+            "dense_product",
+            "pdist",
+            "sklearn_pairwise",
+            "openensembles",
+        ),
+        check="rows",
+    ),
+    Case(
+        "coassociation_subsampled",
+        "Labels to co-association matrix, a fifth of the labels missing",
+        "subsampled",
+        (OURS, "sparse_product_dense", "consensusclustering"),
+        check="rows",
+    ),
+    Case(
+        "average",
+        "Labels to consensus partition, average linkage",
+        "kmeans",
+        (
+            OURS,
+            "coterie_matrix_free",
+            "coterie_triangle",
+            "pdist_fastcluster",
+            "pdist_scipy",
+            "sklearn_agglomerative",
+            "openensembles",
+            "pyckmeans",
+            "cluster_ensembles",
+        ),
+        check="ari",
+    ),
+    Case(
+        "single",
+        "Labels to consensus partition, single linkage",
+        "kmeans",
+        (
+            OURS,
+            "sklearn_agglomerative",
+            "pdist_fastcluster",
+            "pdist_scipy",
+            "openensembles",
+            "pyckmeans",
+        ),
+        check="ari",
+    ),
+)
+
+SCALE_CASES = (
+    Case(
+        "scale_average",
+        "50,000 distinct rows, average linkage, a limit of 1 GB",
+        "distinct",
+        ("coterie_1gb", "pdist_fastcluster"),
+        check="ari",
+        function="average",
+        sizes=(50_000,),
+        timeout=1800,
+        memory=1024**3,
+    ),
+    Case(
+        "scale_regimes",
+        "50,000 distinct rows, average linkage, the two regimes",
+        "distinct",
+        ("coterie_matrix_free", "coterie_triangle"),
+        check="ari",
+        function="average",
+        sizes=(50_000,),
+        timeout=1800,
+    ),
+    Case(
+        "scale_overlap",
+        "Overlap of 1,000,000 x 50 labels",
+        "voronoi",
+        (OURS, "sparse_product"),
+        check="equal",
+        function="overlap",
+        sizes=(1_000_000,),
+    ),
+)
+
+GOAL_SIZE = 10_000
+GOALS = (
+    Goal("coassociation", "sparse_product", "time", 10),
+    Goal("average", "pdist_fastcluster", "time", 3),
+    Goal("average", "pdist_fastcluster", "memory", 2),
+    Goal("average", "pdist_fastcluster", "call", 2),
+    Goal("average", "pdist_fastcluster", "peak", 2),
+    Goal("single", "sklearn_agglomerative", "time", 3),
+)

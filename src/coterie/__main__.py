@@ -1,0 +1,5 @@
+"""``python -m coterie``: the command line."""
+
+from coterie.cli import main
+
+main()

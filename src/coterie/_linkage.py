@@ -1,0 +1,432 @@
+"""Trees of objects from an ensemble, by any linkage that needs no matrix, or by SciPy.
+
+`average_tree` serves every method whose similarity of two objects is a sum over partitions:
+plain votes (EAC) and weighted ones (LACA). It works on the distinct rows of labels, and chooses
+among three ways that give the same tree, ties aside:
+
+greedy
+    up to `GREEDY_MOST` distinct rows: the best pair is merged again and again, by the
+    definition, ties by the smallest names. This is the answer that brute force gives.
+triangle
+    the nearest-neighbour chain on the sums over pairs of clusters, after a first round in which
+    all rows that are each other's nearest are merged at once, from labels alone. That round
+    leaves about two thirds of the clusters, so the triangle takes less than half the memory.
+matrix-free
+    where that triangle would not fit the memory limit: more such rounds until it does, or,
+    forced, all the way, sums being made from labels and never kept.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie._labels import order_by_size
+from coterie._memory import check_fits, memory_limit_bytes
+from coterie.ensemble import Ensemble, narrow_columns
+
+__all__ = [
+    "Regime",
+    "Tree",
+    "average_tree",
+    "complete_tree",
+    "scipy_linkage",
+    "single_tree",
+    "tree_of_sums",
+]
+
+Regime = Literal["auto", "triangle", "matrix-free"]
+
+GREEDY_MOST = 1500  # leaves; beyond, looking for lost partners can become cubic
+_WORTHWHILE = 0.1  # a round that merges fewer than this share of clusters is the last
+
+
+class Tree(NamedTuple):
+    """The n - 1 merges of a hierarchy, best first; a cluster is known by its smallest object."""
+
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    link: NDArray[np.float64]
+    """Similarity at which the two were merged; never rises."""
+
+    @property
+    def n_objects(self) -> int:
+        """Number of leaves of the tree."""
+        return len(self.first) + 1
+
+    def cut(self, n_clusters: int) -> NDArray[np.int64]:
+        """Return the labels after all but the last ``n_clusters - 1`` merges."""
+        from coterie._kernels.linkage import cut_merges
+
+        n = self.n_objects
+        return order_by_size(cut_merges(self.first, self.second, n - n_clusters, n))
+
+    def n_clusters_above(self, link: float) -> int:
+        """Return how many clusters are left when only merges at `link` or better are made."""
+        return self.n_objects - int(np.searchsorted(-self.link, -link, side="right"))
+
+    def to_scipy(self, heights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return SciPy's linkage matrix, with one height per merge."""
+        from coterie._kernels.linkage import scipy_tree
+
+        return scipy_tree(self.first, self.second, heights, self.n_objects)
+
+
+def average_tree(
+    ensemble: Ensemble,
+    *,
+    together: NDArray[np.float64] | None = None,
+    apart: NDArray[np.float64] | None = None,
+    regime: Regime = "auto",
+    memory_limit: int | str | None = None,
+) -> Tree:
+    """Merge the clusters with the highest mean score of their pairs, down to one.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The partitions.
+    together, apart : ndarray of shape (n_partitions,), optional
+        What each partition that saw both objects gives for a pair that it puts together, and
+        for one that it puts apart. The score of a pair is the sum. Without them the score is
+        the co-association.
+    regime : {'auto', 'triangle', 'matrix-free'}
+        See the top of this module.
+    memory_limit : int or str, optional
+        What the triangle may take; the rest is linear in the number of objects.
+
+    Returns
+    -------
+    tree : Tree
+        Links are mean scores.
+    """
+    from coterie._kernels import linkage as kernels
+
+    if regime not in ("auto", "triangle", "matrix-free"):
+        raise ValueError(f"regime must be 'auto', 'triangle' or 'matrix-free'; got {regime!r}.")
+    n_partitions = ensemble.n_partitions
+    if together is None or apart is None:
+        kind = kernels.SHARES if ensemble.has_missing else kernels.COUNTS
+        weights = np.zeros((2, n_partitions))
+        # With missing labels other pairs than identical ones can have co-association 1, and the
+        # order among them is part of the definition while it can be afforded.
+        collapse = kind == kernels.COUNTS or ensemble.n_objects > GREEDY_MOST
+        tolerance = 0.0 if kind == kernels.COUNTS else 1e-12
+    else:
+        kind = kernels.WEIGHTS
+        weights = np.array([together, apart], dtype=np.float64)
+        # Identical rows are each other's nearest only if no partition votes against agreement,
+        # and only they are if every one votes for it. Where others tie with them, the order
+        # among them is part of the definition while it can be afforded.
+        least = np.maximum(apart, 0) if ensemble.has_missing else apart
+        collapse = bool((together >= least).all())
+        if ensemble.n_objects <= GREEDY_MOST:
+            collapse &= not ensemble.has_missing and bool((together > apart).all())
+        tolerance = 1e-12 * float(np.abs(weights).max(axis=0).sum())
+    leaves = _leaves(ensemble, kind, weights, collapse)
+    unit = n_partitions if kind == kernels.COUNTS else 1.0
+    if kind == kernels.WEIGHTS and regime == "auto" and len(leaves.counts) > GREEDY_MOST:
+        leaves, unit = _in_points(leaves)
+        tolerance = 0.0
+    merges = _average_merges(leaves, tolerance, regime, memory_limit_bytes(memory_limit))
+    tree = _tree_of_objects(ensemble, leaves, merges, collapse, tolerance)
+    return tree._replace(link=tree.link / unit)
+
+
+def tree_of_sums(sums: NDArray[np.float64], sizes: NDArray[np.int64]) -> Tree:
+    """Merge by average linkage clusters with known sums of scores across each two of them."""
+    from coterie._kernels import linkage as kernels
+
+    triangle = sums[np.tril_indices(len(sums), -1)]
+    tolerance = 1e-12 * float(np.abs(sums / np.outer(sizes, sizes)).max(initial=0.0))
+    first, second, link = kernels.merge_greedily(
+        triangle, sizes.astype(np.float64), kernels.AVERAGE, tolerance
+    )
+    return _sorted_tree(first, second, link, tolerance)
+
+
+def single_tree(ensemble: Ensemble) -> Tree:
+    """Merge by the largest co-association of any pair, in O(n) memory (a spanning tree)."""
+    from coterie._kernels import linkage as kernels
+    from coterie._kernels import spanning_tree
+
+    if ensemble.n_objects <= GREEDY_MOST:
+        return _greedy_tree(ensemble, kernels.SINGLE)
+    kind = kernels.SHARES if ensemble.has_missing else kernels.COUNTS
+    leaves = _leaves(ensemble, kind, np.zeros((2, ensemble.n_partitions)), collapse=True)
+    find_tree = (
+        spanning_tree.tree_of_shares if ensemble.has_missing else spanning_tree.tree_of_counts
+    )
+    edges, weights = find_tree(leaves.columns, leaves.missing, leaves.count_type)
+    order = np.lexsort((edges[:, 1], edges[:, 0], weights))
+    top = 1.0 if ensemble.has_missing else ensemble.n_partitions
+    first, second = kernels.name_clusters(edges[order])
+    merges = (first, second, top - weights[order])
+    tree = _tree_of_objects(ensemble, leaves, merges, collapse=True)
+    return tree._replace(link=tree.link / top)
+
+
+def scipy_linkage(
+    ensemble: Ensemble, method: str, *, memory_limit: int | str | None = None
+) -> tuple[Tree, NDArray[np.float64]]:
+    """Merge by any method of `scipy.cluster.hierarchy.linkage` on 1 - co-association.
+
+    These need the distances of all pairs: 8 bytes each. Returns the tree, with links 1 - height
+    in SciPy's order, and SciPy's matrix.
+    """
+    from scipy.cluster import hierarchy
+
+    from coterie._kernels.coassociation import condensed_distances
+    from coterie._kernels.linkage import smallest_leaves
+
+    n = ensemble.n_objects
+    check_fits(
+        8 * n * (n - 1) // 2,
+        f"the distances of all pairs of {n} objects, which linkage={method!r} needs,",
+        limit=memory_limit,
+        way_out="Use linkage='average' or 'single', which need none",
+    )
+    distances = condensed_distances(ensemble.narrow_columns, ensemble.has_missing)
+    matrix = hierarchy.linkage(distances, method=method)
+    first, second = smallest_leaves(matrix)
+    return Tree(first, second, 1.0 - matrix[:, 2]), matrix
+
+
+def complete_tree(ensemble: Ensemble, *, memory_limit: int | str | None = None) -> Tree:
+    """Merge by the smallest co-association of any pair."""
+    from coterie._kernels import linkage as kernels
+
+    if ensemble.n_objects > GREEDY_MOST:
+        return scipy_linkage(ensemble, "complete", memory_limit=memory_limit)[0]
+    return _greedy_tree(ensemble, kernels.COMPLETE)
+
+
+def _greedy_tree(ensemble: Ensemble, rule: int) -> Tree:
+    from coterie._kernels import linkage as kernels
+
+    kind = kernels.SHARES if ensemble.has_missing else kernels.COUNTS
+    collapse = not ensemble.has_missing
+    leaves = _leaves(ensemble, kind, np.zeros((2, ensemble.n_partitions)), collapse)
+    alone = leaves._replace(counts=np.ones_like(leaves.counts))
+    merges = _merge_greedily(alone, rule, tolerance=0.0)
+    tree = _tree_of_objects(ensemble, leaves, merges, collapse)
+    top = 1.0 if ensemble.has_missing else ensemble.n_partitions
+    return tree._replace(link=tree.link / top)
+
+
+# --- leaves ---------------------------------------------------------------------------------------
+
+
+def _leaves(ensemble, kind, weights, collapse):
+    from coterie._kernels.coassociation import count_dtype, missing_code
+    from coterie._kernels.linkage import Leaves
+
+    n_codes = int(ensemble.n_clusters.max())
+    if collapse:
+        columns = narrow_columns(ensemble.patterns.labels, n_codes)
+        counts = ensemble.patterns.counts
+    else:
+        columns = ensemble.narrow_columns
+        counts = np.ones(ensemble.n_objects, dtype=np.int64)
+    return Leaves(
+        kind=kind,
+        columns=columns,
+        missing=missing_code(columns),
+        has_missing=ensemble.has_missing,
+        n_codes=n_codes,
+        weights=weights,
+        points=np.zeros((2, 0), dtype=np.int32),
+        counts=counts,
+        # The spanning tree needs two numbers above the largest count.
+        count_type=np.empty(0, dtype=count_dtype(ensemble.n_partitions + 2)),
+    )
+
+
+def _tree_of_objects(  # type: ignore[no-untyped-def]
+    ensemble, leaves, merges, collapse, tolerance=0.0
+) -> Tree:
+    """Put the merges of identical objects before those of leaves."""
+    first, second, link = merges
+    if collapse:
+        _, _, inverse = ensemble.patterns
+        first_object = np.empty(len(leaves.counts), dtype=np.int64)
+        first_object[inverse[::-1]] = np.arange(len(inverse) - 1, -1, -1)
+        twins = np.flatnonzero(first_object[inverse] != np.arange(len(inverse)))
+        twins = twins[np.argsort(first_object[inverse[twins]], kind="stable")]
+        twin_link = _self_scores(leaves)[inverse[twins]]
+        first = np.concatenate([first_object[inverse[twins]], first_object[first]])
+        second = np.concatenate([twins, first_object[second]])
+        link = np.concatenate([twin_link, link])
+    return _sorted_tree(first, second, link, tolerance)
+
+
+def _sorted_tree(
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+    link: NDArray[np.float64],
+    tolerance: float,
+) -> Tree:
+    """Put merges into the order of their links, and let no rounding error make links rise."""
+    from coterie._kernels.linkage import make_monotone
+
+    make_monotone(first, second, link, len(first) + 1)
+    if not (np.diff(link) <= tolerance).all():
+        order = np.argsort(-link, kind="stable")
+        first, second, link = first[order], second[order], link[order]
+    # Greedy merging met equal links in the order of the tie rule: it stays.
+    return Tree(first, second, np.minimum.accumulate(link))
+
+
+def _in_points(leaves):
+    """Return the leaves with weights rounded to whole numbers, and how many make up 1.
+
+    Whole numbers below 2^30 are added up twice as fast as floats, without rounding, so that
+    equal links stay equal. The error of a score is below 1e-9 of the largest possible one for
+    each partition.
+    """
+    from coterie._kernels import linkage as kernels
+
+    largest = float(np.abs(leaves.weights).max(axis=0).sum())
+    unit = 2.0**30 / largest if largest > 0 else 1.0
+    points = np.rint(leaves.weights * unit).astype(np.int32)
+    return leaves._replace(
+        kind=kernels.POINTS, weights=points.astype(np.float64), points=points
+    ), unit
+
+
+def _self_scores(leaves) -> NDArray[np.float64]:  # type: ignore[no-untyped-def]
+    """Return what two objects with the same row score."""
+    from coterie._kernels import linkage as kernels
+
+    seen = leaves.columns != leaves.missing
+    if leaves.kind == kernels.COUNTS:
+        return seen.sum(axis=0).astype(np.float64)
+    if leaves.kind == kernels.SHARES:
+        return seen.any(axis=0).astype(np.float64)
+    return leaves.weights[0] @ seen
+
+
+# --- merging --------------------------------------------------------------------------------------
+
+_Merges = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+
+
+def _average_merges(leaves, tolerance: float, regime: Regime, limit: int) -> _Merges:  # type: ignore[no-untyped-def]
+    from coterie._kernels import linkage as kernels
+
+    n_leaves = leaves.columns.shape[1]
+    if n_leaves == 1:
+        nothing = np.empty(0, dtype=np.int64)
+        return nothing, nothing, np.empty(0)
+    if regime == "auto" and n_leaves <= GREEDY_MOST:
+        return _merge_greedily(leaves, kernels.AVERAGE, tolerance)
+
+    dtype = _sum_dtype(leaves)
+    clusters = _Clusters.of_leaves(leaves)
+    found: list[_Merges] = []
+    while regime != "triangle":
+        nearest, links = kernels.nearest_clusters(
+            leaves, clusters.cluster, clusters.heads, clusters.after, clusters.sizes, tolerance
+        )
+        u = np.arange(len(nearest))
+        u = u[(nearest[nearest] == u) & (u < nearest)]
+        found.append((clusters.heads[u], clusters.heads[nearest[u]], links[u]))
+        before = len(clusters.heads)
+        clusters = clusters.merged(u, nearest[u])
+        n_left = len(clusters.heads)
+        if regime == "auto" and _triangle_bytes(n_left, dtype) <= limit:
+            break
+        if n_left == 1 or before - n_left < _WORTHWHILE * before:
+            break
+    n_left = len(clusters.heads)
+    if n_left > 1:
+        if regime == "triangle":
+            check_fits(
+                _triangle_bytes(n_left, dtype),
+                f"the triangle of sums over {n_left} clusters ({np.dtype(dtype)})",
+                limit=limit,
+                way_out="Use regime='auto'",
+            )
+        use_triangle = regime != "matrix-free" and _triangle_bytes(n_left, dtype) <= limit
+        triangle = np.empty(n_left * (n_left - 1) // 2 if use_triangle else 0, dtype=dtype)
+        if use_triangle:
+            kernels.fill_triangle(
+                leaves, clusters.cluster, clusters.heads, clusters.after, triangle
+            )
+        first, second, links = kernels.merge_by_chain(
+            leaves,
+            clusters.cluster,
+            clusters.heads,
+            clusters.after,
+            clusters.sizes,
+            tolerance,
+            triangle,
+        )
+        found.append((clusters.heads[first], clusters.heads[second], links))
+    first, second, links = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return first, second, links
+
+
+def _merge_greedily(leaves, rule: int, tolerance: float) -> _Merges:  # type: ignore[no-untyped-def]
+    from coterie._kernels import linkage as kernels
+
+    n_leaves = leaves.columns.shape[1]
+    triangle = np.empty(n_leaves * (n_leaves - 1) // 2)
+    clusters = _Clusters.of_leaves(leaves)
+    kernels.fill_triangle(leaves, clusters.cluster, clusters.heads, clusters.after, triangle)
+    return kernels.merge_greedily(triangle, clusters.sizes, rule, tolerance)
+
+
+class _Clusters(NamedTuple):
+    """Clusters of leaves, in the order of their smallest leaf, each a list of leaves."""
+
+    cluster: NDArray[np.int64]
+    """(p,): the cluster of each leaf."""
+    heads: NDArray[np.int64]
+    """(c,): the smallest leaf of each cluster."""
+    tails: NDArray[np.int64]
+    """(c,): the last leaf in the list of each cluster."""
+    after: NDArray[np.int64]
+    """(p,): the next leaf in the list, or -1."""
+    sizes: NDArray[np.float64]
+    """(c,): number of objects."""
+
+    @classmethod
+    def of_leaves(cls, leaves) -> _Clusters:  # type: ignore[no-untyped-def]
+        every = np.arange(leaves.columns.shape[1])
+        return cls(
+            cluster=every,
+            heads=every.copy(),
+            tails=every.copy(),
+            after=np.full(len(every), -1),
+            sizes=leaves.counts.astype(np.float64),
+        )
+
+    def merged(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> _Clusters:
+        """Return the clusters after merging disjoint pairs, first < second."""
+        after = self.after.copy()
+        after[self.tails[first]] = self.heads[second]
+        tails = self.tails.copy()
+        tails[first] = self.tails[second]
+        sizes = self.sizes.copy()
+        sizes[first] += self.sizes[second]
+        left = np.ones(len(self.heads), dtype=bool)
+        left[second] = False
+        name = np.cumsum(left) - 1
+        name[second] = name[first]
+        return _Clusters(name[self.cluster], self.heads[left], tails[left], after, sizes[left])
+
+
+def _sum_dtype(leaves) -> type[np.uint32] | type[np.float64]:  # type: ignore[no-untyped-def]
+    """Return the narrowest type in which sums over pairs are exact (or the usual, for floats)."""
+    from coterie._kernels.linkage import COUNTS
+
+    n_objects = int(leaves.counts.sum())
+    largest = (n_objects // 2 + 1) ** 2 * leaves.columns.shape[0]
+    return np.uint32 if leaves.kind == COUNTS and largest < 2**32 else np.float64
+
+
+def _triangle_bytes(n_clusters: int, dtype: type) -> int:
+    return n_clusters * (n_clusters - 1) // 2 * np.dtype(dtype).itemsize

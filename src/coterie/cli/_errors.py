@@ -1,0 +1,41 @@
+"""Errors that end a command with one line, and how they are told."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+__all__ = ["InputError", "did_you_mean", "one_line", "refused_input"]
+
+
+class InputError(Exception):
+    """What the user gave cannot be used: exit code 2 and this message on one line."""
+
+
+@contextmanager
+def refused_input(names: Mapping[str, str] | None = None) -> Iterator[None]:
+    """Turn the library's refusal of bad input into an `InputError`.
+
+    `names` says what parameters of the library are called on the command line.
+    """
+    try:
+        yield
+    except (ValueError, TypeError, ImportError) as error:
+        message = str(error)
+        for parameter, option in (names or {}).items():
+            message = re.sub(rf"\b{parameter}\b", option, message)
+        raise InputError(message) from error
+
+
+def one_line(text: object) -> str:
+    """Return a text without line breaks."""
+    return " ".join(str(text).split())
+
+
+def did_you_mean(given: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return ' Did you mean 'x'?' for the nearest known name, or nothing."""
+    names = {name.casefold(): name for name in known}
+    close = difflib.get_close_matches(given.casefold(), names, n=1, cutoff=cutoff)
+    return f" Did you mean {names[close[0]]!r}?" if close else ""

@@ -1,0 +1,196 @@
+"""Options that several commands share, and how their values are read."""
+
+from __future__ import annotations
+
+from ast import literal_eval
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from coterie.cli._errors import InputError
+
+_CONSENSUS = "Consensus"
+_INPUT = "Input"
+_OUTPUT = "Output"
+
+
+def _complete_method(incomplete: str) -> list[str]:
+    from coterie.consensus import CONSENSUS
+
+    return [name for name in sorted(CONSENSUS) if name.startswith(incomplete)]
+
+
+Id = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        metavar="COLUMN",
+        help="Column with the names of the objects. Default: row numbers from 0.",
+        rich_help_panel=_INPUT,
+    ),
+]
+Truth = Annotated[
+    str | None,
+    typer.Option(
+        "--truth",
+        metavar="COLUMN",
+        help="Column with known classes: kept aside, and the result is scored against it.",
+        rich_help_panel=_INPUT,
+    ),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--columns",
+        metavar="COLUMN",
+        help="Use only this column. Repeat for more.",
+        rich_help_panel=_INPUT,
+    ),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--exclude",
+        metavar="COLUMN",
+        help="Leave this column out. Repeat for more.",
+        rich_help_panel=_INPUT,
+    ),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        "--separator",
+        metavar="MARK",
+        help="What stands between fields. Default: by the ending, comma or tab.",
+        rich_help_panel=_INPUT,
+    ),
+]
+NoHeader = Annotated[
+    bool,
+    typer.Option(
+        "--no-header",
+        help="The first line is data; columns are then called column_1, column_2, ...",
+        rich_help_panel=_INPUT,
+    ),
+]
+Clusters = Annotated[
+    int | None,
+    typer.Option(
+        "--clusters",
+        "-k",
+        metavar="K",
+        min=1,
+        help="Number of clusters. Default: the method finds it.",
+        rich_help_panel=_CONSENSUS,
+    ),
+]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        "-m",
+        metavar="NAME",
+        help="Consensus method; 'coterie info' lists them and says which is the default.",
+        autocompletion=_complete_method,
+        rich_help_panel=_CONSENSUS,
+    ),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="A parameter of the method, such as linkage=single. Repeat for more.",
+        rich_help_panel=_CONSENSUS,
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write the labels here: .csv, .tsv, .json or .parquet, or - for CSV on standard "
+        "output. Default: standard output if it is not a terminal.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+Json = Annotated[
+    bool,
+    typer.Option(
+        "--json", help="Print everything known about the result as JSON.", rich_help_panel=_OUTPUT
+    ),
+]
+Report = Annotated[
+    Path | None,
+    typer.Option(
+        "--report",
+        metavar="FILE.html",
+        help="Write a report, one file that opens in any browser.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+SaveEnsemble = Annotated[
+    Path | None,
+    typer.Option(
+        "--save-ensemble",
+        metavar="FILE.npz",
+        help="Write the partitions, for 'coterie consense' and Ensemble.load.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet",
+        "-q",
+        help="No progress, no notes and no summary.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+
+
+def parse_part(text: str | None, option: str) -> Any:
+    """Return a share, a number or a range of these: '0.5', '3', '0.3-0.8', '2-5'."""
+    if text is None:
+        return 1.0
+    try:
+        parts = [float(part) if "." in part else int(part) for part in text.split("-")]
+    except ValueError:
+        parts = []
+    if not 1 <= len(parts) <= 2:
+        raise InputError(
+            f"{option} must be a share such as 0.5, a number such as 3 or a range such as "
+            f"0.3-0.8 or 2-5; got {text!r}."
+        )
+    return parts[0] if len(parts) == 1 else tuple(parts)
+
+
+def parse_range(text: str | None, option: str) -> Any:
+    """Return a number or a range of numbers: '10', '10-40'."""
+    if text is None:
+        return None
+    try:
+        parts = [int(part) for part in text.split("-")]
+    except ValueError:
+        parts = []
+    if not 1 <= len(parts) <= 2:
+        raise InputError(
+            f"{option} must be a number such as 10 or a range such as 10-40; got {text!r}."
+        )
+    return parts[0] if len(parts) == 1 else tuple(parts)
+
+
+def parse_settings(items: list[str] | None) -> dict[str, Any]:
+    """Return the parameters of ``--set``: numbers, True, False and None as such, else text."""
+    settings = {}
+    for item in items or ():
+        name, equals, value = item.partition("=")
+        if not equals or not name:
+            raise InputError(f"--set must be NAME=VALUE, such as linkage=single; got {item!r}.")
+        try:
+            settings[name] = literal_eval(value)
+        except (ValueError, SyntaxError):
+            settings[name] = value
+    return settings

@@ -1,0 +1,180 @@
+"""Writing results: checked before the work starts, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+from coterie._files import written_whole
+from coterie.cli._console import on_terminal, output_console
+from coterie.cli._errors import InputError, refused_input
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Destinations", "print_summary", "write_labels", "write_report"]
+
+_LABEL_ENDINGS = (".csv", ".tsv", ".json", ".parquet")
+_MOST_CLUSTERS = 12
+
+
+class Destinations(NamedTuple):
+    """Where the results of a command go."""
+
+    output: Path | None
+    json: bool
+    report: Path | None
+    save_ensemble: Path | None
+    quiet: bool
+
+    def check(self, source: Path | None) -> None:
+        """Refuse what could not be written, before any work is done."""
+        if self.output is not None and str(self.output) != "-":
+            _check_ending(self.output, "--output", _LABEL_ENDINGS)
+        if self.report is not None:
+            from coterie.report import check_report_extra
+
+            _check_ending(self.report, "--report", (".html", ".htm"))
+            with refused_input():
+                check_report_extra()
+        if self.save_ensemble is not None:
+            _check_ending(self.save_ensemble, "--save-ensemble", (".npz",))
+        if self.json and str(self.output) == "-":
+            raise InputError("--json and --output - both write to standard output; choose one.")
+        files = [("--output", self.output), ("--report", self.report)]
+        files.append(("--save-ensemble", self.save_ensemble))
+        taken = {} if source is None else {source.resolve(): "the input"}
+        for option, path in files:
+            if path is None or str(path) == "-":
+                continue
+            _check_writable(path, option)
+            if path.resolve() in taken:
+                raise InputError(f"{option} {path} would overwrite {taken[path.resolve()]}.")
+            taken[path.resolve()] = f"what {option} writes"
+
+    def write_files(self, summary: dict[str, Any]) -> None:
+        """Write labels and report to the files that were asked for."""
+        if self.output is not None and str(self.output) != "-":
+            write_labels(summary, self.output)
+        if self.report is not None:
+            write_report(summary, self.report)
+
+    def print(self, summary: dict[str, Any]) -> None:
+        """Print what belongs on standard output: JSON, the labels or a summary for people."""
+        if self.json:
+            _print_json(summary, sys.stdout)
+        elif str(self.output) == "-" or (self.output is None and not on_terminal()):
+            sys.stdout.write(_labels_frame(summary).write_csv(float_precision=6))
+        elif on_terminal() and not self.quiet:
+            files = (self.output, self.report, self.save_ensemble)
+            print_summary(summary, [path for path in files if path is not None])
+            if self.output is None:
+                print("For the labels add --output labels.csv, for a report --report report.html.")
+
+
+def _check_ending(path: Path, option: str, endings: tuple[str, ...]) -> None:
+    if path.suffix.lower() not in endings:
+        raise InputError(f"{option} must end in {' or '.join(endings)}; got {path}.")
+
+
+def _check_writable(path: Path, option: str) -> None:
+    parent = path.parent
+    if path.is_dir():
+        raise InputError(f"{option} {path} is a directory; give the name of a file in it.")
+    if not parent.is_dir():
+        raise InputError(f"{option} {path}: the directory {parent} does not exist; make it first.")
+    if not os.access(parent, os.W_OK):
+        raise InputError(f"{option} {path}: the directory {parent} cannot be written to.")
+
+
+def _labels_frame(summary: dict[str, Any]) -> pl.DataFrame:
+    import polars as pl
+
+    objects = summary["objects"]
+    numbered = objects["id"] == list(range(summary["n_objects"]))
+    columns = {"row" if numbered else "id": objects["id"]}
+    columns |= {"cluster": objects["cluster"], "confidence": objects["confidence"]}
+    if objects["truth"] is not None:
+        columns["truth"] = objects["truth"]
+    return pl.DataFrame(columns, strict=False)
+
+
+def write_labels(summary: dict[str, Any], path: Path) -> None:
+    """Write one row per object: its name, cluster, confidence and class if known."""
+    frame = _labels_frame(summary)
+    kind = path.suffix.lower()
+    with written_whole(path) as temporary:
+        if kind == ".parquet":
+            frame.write_parquet(temporary)
+        elif kind == ".json":
+            rows = ",\n".join(json.dumps(row, ensure_ascii=False) for row in frame.to_dicts())
+            temporary.write_text(f"[\n{rows}\n]\n", encoding="utf-8")
+        else:
+            mark = "\t" if kind == ".tsv" else ","
+            frame.write_csv(temporary, separator=mark, float_precision=6)
+
+
+def write_report(summary: dict[str, Any], path: Path) -> None:
+    """Write the report as one HTML file."""
+    from coterie.report import render_html
+
+    page = render_html(summary)
+    with written_whole(path) as temporary:
+        temporary.write_text(page, encoding="utf-8")
+
+
+def _print_json(summary: dict[str, Any], file: IO[str]) -> None:
+    """Print JSON with one key of the top level per line."""
+    lines = [
+        f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=True, allow_nan=False)}"
+        for key, value in summary.items()
+    ]
+    file.write("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def print_summary(summary: dict[str, Any], written: list[Path]) -> None:
+    """Print a summary for people."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    console = output_console()
+    ensemble = summary["ensemble"]
+    low, high = ensemble["n_clusters"]
+    clusters = f"{low}" if low == high else f"{low} to {high}"
+    missing = f", {100 * ensemble['missing']:.3g} % missing" if ensemble["missing"] else ""
+    facts = {
+        "objects": f"{summary['n_objects']:,}",
+        "partitions": f"{ensemble['n_partitions']:,} with {clusters} clusters{missing}",
+        "method": summary["consensus"]["method"],
+        "clusters": summary["reason"],
+        "agreement": f"mean NMI with the partitions {summary['agreement']['anmi']:.3f}",
+        "confidence": f"{summary['agreement']['confidence']:.3f} on average",
+    }
+    if summary["scores"]:
+        scores = summary["scores"]
+        facts["truth"] = (
+            f"{scores['n_classes']} classes: NMI {scores['nmi']:.3f}, ARI {scores['ari']:.3f}, "
+            f"error rate {scores['error_rate']:.3f}"
+        )
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim")
+    grid.add_column()
+    for name, value in facts.items():
+        grid.add_row(name, Text(value))
+    console.print(grid)
+    table = Table(box=box.SIMPLE_HEAD)
+    for heading in ("cluster", "objects", "mean confidence", "lowest"):
+        table.add_column(heading, justify="right")
+    for row in summary["clusters"][:_MOST_CLUSTERS]:
+        cells = (row["confidence"], row["least_confidence"])
+        table.add_row(str(row["cluster"]), f"{row['size']:,}", *(f"{cell:.3f}" for cell in cells))
+    console.print(table)
+    hidden = len(summary["clusters"]) - _MOST_CLUSTERS
+    if hidden > 0:
+        console.print(f"and {hidden:,} smaller clusters\n")
+    if written:
+        console.print(Text("wrote " + ", ".join(str(path) for path in written)), soft_wrap=True)

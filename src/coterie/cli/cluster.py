@@ -1,0 +1,225 @@
+"""``coterie cluster``: a table of features in, clusters out."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from coterie.cli import _options as options
+from coterie.cli._bases import BASES, base_estimators
+from coterie.cli._errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+__all__ = ["cluster"]
+
+_ENSEMBLE = "Ensemble"
+
+
+class Impute(StrEnum):
+    """How missing features are filled."""
+
+    median = "median"
+    mean = "mean"
+
+
+def cluster(
+    data: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DATA",
+            help="Table with a header, a row per object: .csv, .tsv (also .gz), .parquet or "
+            ".npy; - for CSV on standard input.",
+            show_default=False,
+        ),
+    ],
+    truth: options.Truth = None,
+    id_column: options.Id = None,
+    columns: options.Columns = None,
+    exclude: options.Exclude = None,
+    separator: options.Separator = None,
+    no_header: options.NoHeader = False,
+    standardize: Annotated[
+        bool,
+        typer.Option(
+            "--standardize",
+            help="Scale every feature to mean 0 and standard deviation 1. Default: raw "
+            "features, so those with large numbers count most.",
+            rich_help_panel="Input",
+        ),
+    ] = False,
+    impute: Annotated[
+        Impute | None,
+        typer.Option(
+            "--impute",
+            help="Fill missing features by this value of their column. Default: refuse them.",
+            rich_help_panel="Input",
+        ),
+    ] = None,
+    partitions: Annotated[
+        int,
+        typer.Option(
+            "--partitions",
+            "-p",
+            metavar="N",
+            min=1,
+            help="Number of partitions by each base clusterer.",
+            rich_help_panel=_ENSEMBLE,
+        ),
+    ] = 100,
+    base: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--base",
+            metavar="NAME",
+            help=f"Base clusterer: {', '.join(BASES)}. Repeat for several. Default: kmeans "
+            "(one random start).",
+            autocompletion=lambda incomplete: [n for n in BASES if n.startswith(incomplete)],
+            rich_help_panel=_ENSEMBLE,
+        ),
+    ] = None,
+    base_clusters: Annotated[
+        str | None,
+        typer.Option(
+            "--base-clusters",
+            metavar="LOW-HIGH",
+            help="Number of clusters of a partition, or the range it is drawn from. Default: "
+            "sqrt(n)/2 to sqrt(n) for n objects.",
+            rich_help_panel=_ENSEMBLE,
+        ),
+    ] = None,
+    max_features: Annotated[
+        str | None,
+        typer.Option(
+            "--max-features",
+            metavar="PART",
+            help="Features of a partition, drawn at random: a share (0.5), a number (3) or a "
+            "range (0.3-0.8). Default: all.",
+            rich_help_panel=_ENSEMBLE,
+        ),
+    ] = None,
+    max_samples: Annotated[
+        str | None,
+        typer.Option(
+            "--max-samples",
+            metavar="PART",
+            help="Objects of a partition, in the same way; it says nothing on the others. "
+            "Default: all.",
+            rich_help_panel=_ENSEMBLE,
+        ),
+    ] = None,
+    seed: Annotated[
+        int,
+        typer.Option(
+            "--seed",
+            min=0,
+            max=2**32 - 1,
+            help="The same seed gives the same result, on any number of jobs.",
+            rich_help_panel=_ENSEMBLE,
+        ),
+    ] = 0,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            "-j",
+            metavar="N",
+            help="Number of partitions made at a time. Default: all processors; 1 for small "
+            "data, where starting workers would take longer.",
+            rich_help_panel=_ENSEMBLE,
+        ),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint",
+            metavar="DIR",
+            help="Keep finished partitions here: the same command continues after an "
+            "interruption, to the same result.",
+            rich_help_panel=_ENSEMBLE,
+        ),
+    ] = None,
+    clusters: options.Clusters = None,
+    method: options.Method = None,
+    settings: options.Set = None,
+    output: options.Output = None,
+    as_json: options.Json = False,
+    report: options.Report = None,
+    save_ensemble: options.SaveEnsemble = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Cluster the rows of a table by the consensus of many clusterings.
+
+    The result is one row per object: its name (or row number from 0), its cluster (0 is the
+    largest), its confidence in [0, 1] and its known class if there is one. It goes to --output,
+    to a pipe as CSV; on a terminal a summary is shown.
+    """
+    from coterie.cli._console import Notes, step
+    from coterie.cli._output import Destinations
+    from coterie.cli._run import find_consensus, make_consensus, make_ensemble, tell, way_on
+    from coterie.cli._tables import read_features, read_table
+
+    notes = Notes(quiet=quiet)
+    destinations = Destinations(output, as_json, report, save_ensemble, quiet)
+    destinations.check(data)
+    settings_given = options.parse_settings(settings)
+    recipe = {
+        "n_partitions": partitions,
+        "n_clusters": options.parse_range(base_clusters, "--base-clusters"),
+        "max_features": options.parse_part(max_features, "--max-features"),
+        "max_samples": options.parse_part(max_samples, "--max-samples"),
+        "random_state": seed,
+        "checkpoint": checkpoint,
+    }
+    bases = base_estimators(base or ())
+    with step(f"Reading {data}", quiet=quiet):
+        consensus = make_consensus(method, clusters, settings_given)
+        features = read_features(
+            read_table(data, separator=separator, header=not no_header),
+            id_column=id_column,
+            truth_column=truth,
+            columns=columns or (),
+            exclude=exclude or (),
+            impute=None if impute is None else impute.value,
+            note=notes.add,
+        )
+    X = _standardized(features.X) if standardize else features.X
+    if clusters is not None and clusters > len(X):
+        raise InputError(
+            f"--clusters must be at most the number of rows ({len(X)}); got {clusters}."
+        )
+    generator = make_ensemble(X, bases, recipe, jobs, notes)
+    ensemble = generator.ensemble_
+    if save_ensemble is not None:
+        ensemble.save(save_ensemble)
+    try:
+        find_consensus(consensus, ensemble, notes)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(way_on(checkpoint)) from None
+    tell(
+        consensus,
+        destinations,
+        notes,
+        ids=features.ids,
+        truth=features.truth,
+        generator=generator,
+        source="standard input" if str(data) == "-" else data.name,
+        preparation=_preparation(standardize, impute),
+    )
+
+
+def _standardized(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    from sklearn.preprocessing import StandardScaler
+
+    scaled: NDArray[np.float64] = StandardScaler().fit_transform(X)
+    return scaled
+
+
+def _preparation(standardize: bool, impute: Impute | None) -> str:
+    done = [] if impute is None else [f"missing values filled by the {impute.value}"]
+    done.append("standardised" if standardize else "raw values")
+    return ", ".join(done)

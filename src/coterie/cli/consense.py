@@ -1,0 +1,128 @@
+"""``coterie consense``: many clusterings in, their consensus out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from coterie.cli import _options as options
+from coterie.cli._errors import InputError, refused_input
+
+if TYPE_CHECKING:
+    from coterie.cli._console import Notes
+    from coterie.ensemble import Ensemble
+
+__all__ = ["consense"]
+
+
+def consense(
+    labels: Annotated[
+        Path,
+        typer.Argument(
+            metavar="LABELS",
+            help="Table with a header, a row per object and a column per partition: .csv, .tsv "
+            "(also .gz), .parquet or .npy; or an ensemble (.npz); - for CSV on standard input.",
+            show_default=False,
+        ),
+    ],
+    truth: options.Truth = None,
+    id_column: options.Id = None,
+    columns: options.Columns = None,
+    exclude: options.Exclude = None,
+    separator: options.Separator = None,
+    no_header: options.NoHeader = False,
+    missing: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--missing",
+            metavar="VALUE",
+            help="Another value that means 'no label'. Repeat for more. An empty field, NA, NaN, "
+            "null, None, ? and -1 always do.",
+            rich_help_panel="Input",
+        ),
+    ] = None,
+    clusters: options.Clusters = None,
+    method: options.Method = None,
+    settings: options.Set = None,
+    output: options.Output = None,
+    as_json: options.Json = False,
+    report: options.Report = None,
+    save_ensemble: options.SaveEnsemble = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Find the consensus of clusterings that you already have.
+
+    Every column of LABELS is one clustering; names of clusters may be numbers or text, and mean
+    nothing across columns. The result is as that of 'coterie cluster'.
+    """
+    from coterie.cli._console import Notes, step
+    from coterie.cli._output import Destinations
+    from coterie.cli._run import find_consensus, make_consensus, tell
+    from coterie.cli._tables import file_kind, read_labels, read_table
+
+    notes = Notes(quiet=quiet)
+    destinations = Destinations(output, as_json, report, save_ensemble, quiet)
+    destinations.check(labels)
+    ids: list[str] | None = None
+    classes: list[str | None] | None = None
+    with step(f"Reading {labels}", quiet=quiet):
+        consensus = make_consensus(method, clusters, options.parse_settings(settings))
+        if file_kind(labels) == ".npz":
+            table_options = (truth, id_column, columns, exclude, separator, missing)
+            if no_header or any(option is not None for option in table_options):
+                raise InputError(
+                    f"{labels} is an ensemble, which has no columns to choose: --id, --truth, "
+                    "--columns, --exclude, --separator, --no-header and --missing are for tables."
+                )
+            ensemble = load_ensemble(labels)
+        else:
+            partitions, ids, classes = read_labels(
+                read_table(labels, separator=separator, header=not no_header),
+                id_column=id_column,
+                truth_column=truth,
+                columns=columns or (),
+                exclude=exclude or (),
+                missing=missing or (),
+            )
+            ensemble = _as_ensemble(partitions, notes)
+    if clusters is not None and clusters > ensemble.n_objects:
+        raise InputError(
+            f"--clusters must be at most the number of objects ({ensemble.n_objects}); got "
+            f"{clusters}."
+        )
+    find_consensus(consensus, ensemble, notes)
+    if save_ensemble is not None:
+        ensemble.save(save_ensemble)
+    tell(
+        consensus,
+        destinations,
+        notes,
+        ids=ids,
+        truth=classes,
+        source="standard input" if str(labels) == "-" else labels.name,
+    )
+
+
+def load_ensemble(path: Path) -> Ensemble:
+    """Read an ensemble file; say in one line why it cannot be read."""
+    from coterie import Ensemble
+    from coterie.cli._tables import check_file
+
+    check_file(path)
+    try:
+        return Ensemble.load(path)
+    except ValueError as error:
+        if "newer coterie" in str(error):
+            raise InputError(str(error)) from error
+        raise InputError(
+            f"{path} is not an ensemble that coterie wrote (with --save-ensemble or Ensemble.save)."
+        ) from error
+
+
+def _as_ensemble(partitions: list[Any], notes: Notes) -> Ensemble:
+    from coterie import Ensemble
+
+    with notes.of_warnings(), refused_input():
+        return Ensemble(partitions)

@@ -1,0 +1,164 @@
+"""``coterie info``: what is installed, and what is in a file."""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from coterie.cli import _options as options
+
+__all__ = ["info"]
+
+_EXTRAS = {"report": ("jinja2", "matplotlib"), "metis": ("pymetis",), "dask": ("dask",)}
+_EXTRAS |= {"plot": ("matplotlib",), "hypergraph": ("mtkahypar",)}
+_MOST_COLUMNS = 30
+
+
+def info(
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]",
+            help="A table or an ensemble to look into. Default: tell about the installation.",
+            show_default=False,
+        ),
+    ] = None,
+    separator: options.Separator = None,
+    as_json: options.Json = False,
+) -> None:
+    """Tell what is installed, or what is in a file."""
+    facts = _installation() if file is None else _contents(file, separator)
+    if as_json:
+        print(json.dumps(facts, indent=2))
+    else:
+        _print_facts(facts)
+
+
+def _installation() -> dict[str, Any]:
+    import platform
+
+    import numba
+    import sklearn
+
+    import coterie
+    from coterie._memory import format_bytes, memory_limit_bytes
+    from coterie.cli._errors import refused_input
+    from coterie.cli._run import default_method
+    from coterie.consensus import CONSENSUS
+
+    with refused_input():
+        limit = memory_limit_bytes()
+    return {
+        "coterie": coterie.__version__,
+        "python": platform.python_version(),
+        "scikit-learn": sklearn.__version__,
+        "methods": {name: _first_line(cls) for name, cls in CONSENSUS.items()},
+        "default method": default_method(),
+        "threads": numba.get_num_threads(),
+        "memory limit": f"{format_bytes(limit)} for one array over pairs of objects; set "
+        "COTERIE_MEMORY_LIMIT to change it",
+        "extras": {extra: _extra_state(extra) for extra in sorted(_EXTRAS)},
+    }
+
+
+def _first_line(cls: type) -> str:
+    return (cls.__doc__ or cls.__name__).strip().split("\n")[0].rstrip(".")
+
+
+def _extra_state(extra: str) -> str:
+    missing = [name for name in _EXTRAS[extra] if find_spec(name) is None]
+    return "installed" if not missing else f'missing: pip install "coterie[{extra}]"'
+
+
+def _contents(path: Path, separator: str | None) -> dict[str, Any]:
+    from coterie.cli._tables import file_kind
+
+    if file_kind(path) == ".npz":
+        return _ensemble_facts(path)
+    return _table_facts(path, separator)
+
+
+def _ensemble_facts(path: Path) -> dict[str, Any]:
+    import numpy as np
+
+    from coterie.cli.consense import load_ensemble
+
+    ensemble = load_ensemble(path)
+    groups, counts = np.unique(ensemble.groups, return_counts=True)
+    return {
+        "file": str(path),
+        "kind": "ensemble",
+        "objects": ensemble.n_objects,
+        "distinct objects": len(ensemble.patterns.counts),
+        "partitions": ensemble.n_partitions,
+        "clusters of a partition": _span(ensemble.n_clusters),
+        "missing labels": f"{100 * float(np.mean(ensemble.labels < 0)):.3g} %",
+        "groups": {str(g): int(n) for g, n in zip(groups, counts, strict=True)},
+        "soft memberships": "yes" if ensemble.posteriors is not None else "no",
+    }
+
+
+def _span(values: Any) -> str:
+    low, high = int(values.min()), int(values.max())
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def _table_facts(path: Path, separator: str | None) -> dict[str, Any]:
+    from coterie.cli._tables import read_table
+
+    table = read_table(path, separator=separator)
+    columns = {
+        name: _column_facts(table.frame[name]) for name in table.frame.columns[:_MOST_COLUMNS]
+    }
+    hidden = table.frame.width - _MOST_COLUMNS
+    if hidden > 0:
+        columns["..."] = f"and {hidden} more"
+    return {
+        "file": table.name,
+        "kind": "table",
+        "rows": table.frame.height,
+        "columns": table.frame.width,
+        "content": columns,
+    }
+
+
+def _column_facts(series: Any) -> str:
+    """Return in words what a column holds."""
+    import numpy as np
+
+    from coterie.cli._tables import as_numbers
+
+    numbers = as_numbers(series)
+    if isinstance(numbers, str):
+        return f"{numbers}, {series.n_unique()} different"
+    known = numbers[~np.isnan(numbers)]
+    if not len(known):
+        return "empty"
+    whole = "whole numbers" if (known == np.floor(known)).all() else "numbers"
+    text = f"{whole} from {known.min():g} to {known.max():g}, {len(np.unique(known))} different"
+    missing = len(numbers) - len(known)
+    return text + (f", {missing} missing" if missing else "")
+
+
+def _print_facts(facts: dict[str, Any]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from coterie.cli._console import output_console
+
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column()
+    for name, value in facts.items():
+        if isinstance(value, dict):
+            inner = Table.grid(padding=(0, 2))
+            for key, text in value.items():
+                inner.add_row(Text(str(key)), Text(str(text)))
+            grid.add_row(name, inner)
+        else:
+            grid.add_row(name, Text(str(value)))
+    output_console().print(grid)

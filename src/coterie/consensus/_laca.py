@@ -1,0 +1,375 @@
+"""LACA, latent cluster analysis (Xie, Dong, Deng, He and Yang, 2013)."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie._labels import order_by_size
+from coterie._linkage import Regime, Tree
+from coterie.consensus._base import BaseConsensus
+from coterie.consensus._laca_model import Model, Parameters, initial_parameters
+from coterie.consensus._laca_search import (
+    coarse_start,
+    improve,
+    tables_cut,
+    tables_step,
+    tree_step,
+)
+from coterie.ensemble import Ensemble
+
+__all__ = ["LACA"]
+
+TREE_MOST = 20_000  # distinct rows up to which solver='auto' grows the whole tree
+
+
+class Step(NamedTuple):
+    """One round of the algorithm, as `history_` keeps it."""
+
+    n_clusters: int
+    log_likelihood: float
+    """Of the model of this round, at the parameters estimated from it."""
+    change: float
+    """How far the parameters moved: the measure of the convergence test."""
+    kind: str
+    """'tree', 'tables' or 'refine': how the model was found."""
+
+
+class Fit(NamedTuple):
+    """Where the algorithm ended."""
+
+    model: Model
+    parameters: Parameters
+    """Estimated from `model`."""
+    scored_with: Parameters
+    """With which the last scores were made."""
+    tree: Tree | None
+    """On these scores."""
+    history: list[Step]
+    converged: bool
+    best: Model
+    """The model of highest likelihood of all rounds, the first of equal ones."""
+
+
+def latent_clusters(
+    ensemble: Ensemble,
+    *,
+    ess: float,
+    tol: float,
+    max_iter: int,
+    multilevel: bool,
+    regime: Regime = "auto",
+    memory_limit: int | str | None = None,
+) -> Fit:
+    """Alternate between the latent model and the reliabilities until these stop changing.
+
+    The parameters follow from the model alone, so a model seen before means that the rounds
+    between will repeat for ever: greedy merging is no exact step, and can cycle. Then the model
+    of highest likelihood in the cycle is returned, not converged.
+    """
+    parameters = initial_parameters(ensemble, ess)
+    model = coarse_start(ensemble, parameters) if multilevel else None
+    tree: Tree | None = None
+    history: list[Step] = []
+    earlier: list[NDArray] = []
+    for _ in range(max_iter):
+        scored_with = parameters
+        if model is not None and multilevel:
+            model = tables_step(ensemble, model, parameters)
+        else:
+            model, tree = tree_step(ensemble, parameters, regime=regime, memory_limit=memory_limit)
+        pairs = model.pair_counts(ensemble)
+        parameters = pairs.estimate(ess)
+        change = parameters.distance(scored_with)
+        likelihood = pairs.log_likelihood(parameters)
+        if not history or likelihood > max(step.log_likelihood for step in history):
+            best = model
+        history.append(
+            Step(model.n_clusters, likelihood, change, "tables" if multilevel else "tree")
+        )
+        if change < tol:
+            return Fit(model, parameters, scored_with, tree, history, True, best)
+        labels = _narrow(model.labels, model.n_clusters)
+        cycle = [t for t, other in enumerate(earlier) if np.array_equal(other, labels)]
+        earlier.append(labels)
+        if cycle:
+            rounds = range(cycle[0], len(earlier))
+            top = max(rounds, key=lambda t: (history[t].log_likelihood, -t))
+            model = Model.of(ensemble, earlier[top].astype(np.int64))
+            parameters = model.pair_counts(ensemble).estimate(ess)
+            break
+    assert model is not None  # max_iter is at least 1
+    return Fit(model, parameters, scored_with, tree, history, False, best)
+
+
+def cut_to(ensemble: Ensemble, fit: Fit, n_clusters: int, ess: float) -> Fit:
+    """Return k-LACA: the last tree cut into `n_clusters`, whatever the sign of the links."""
+    if fit.tree is not None:
+        model = Model.of(ensemble, fit.tree.cut(n_clusters))
+    else:
+        model = tables_cut(ensemble, fit.model, fit.scored_with, n_clusters)
+    pairs = model.pair_counts(ensemble)
+    parameters = pairs.estimate(ess)
+    step = Step(
+        n_clusters,
+        pairs.log_likelihood(parameters),
+        parameters.distance(fit.scored_with),
+        "cut",
+    )
+    return fit._replace(
+        model=model, parameters=parameters, best=model, history=[*fit.history, step]
+    )
+
+
+def refined(ensemble: Ensemble, fit: Fit, *, ess: float, fixed: bool) -> Fit:
+    """Raise the likelihood by local moves and unions, from the best model so far.
+
+    With `fixed` the number of clusters stays what it is.
+    """
+    model = fit.best
+    pairs = model.pair_counts(ensemble)
+    parameters = pairs.estimate(ess)
+    likelihood = pairs.log_likelihood(parameters)
+    history = fit.history[-1:] if fixed else _best_so_far(fit.history)
+    while True:
+        moved = improve(ensemble, model, parameters, fixed=fixed)
+        pairs = moved.pair_counts(ensemble)
+        found = pairs.estimate(ess)
+        reached = pairs.log_likelihood(found)
+        # The estimates (21), (22) are shrunk towards 1/2, so a better model at the old
+        # parameters can be a worse one at its own.
+        if reached <= likelihood:
+            return fit._replace(model=model, parameters=parameters, history=history)
+        history.append(Step(moved.n_clusters, reached, found.distance(parameters), "refine"))
+        model, parameters, likelihood = moved, found, reached
+
+
+def likelihood_path(
+    ensemble: Ensemble, tree: Tree, linkage: NDArray[np.float64], parameters: Parameters
+) -> NDArray[np.float64]:
+    """Return the log-likelihood of the cuts of a tree into 1, 2, ..., n clusters.
+
+    A merge changes it by the sum of scores across the two clusters: link times pairs.
+    """
+    n = tree.n_objects
+    sizes = np.concatenate([np.ones(n), linkage[:, 3]])
+    pairs = sizes[linkage[:, 0].astype(np.int64)] * sizes[linkage[:, 1].astype(np.int64)]
+    everyone_alone = Model.of(ensemble, np.zeros(n, dtype=np.int64)).pair_counts(ensemble)
+    # One cluster of all has no pair apart: its pairs, taken as apart, are those of n singletons.
+    alone = everyone_alone.n11 @ np.log(parameters.r) + everyone_alone.n10 @ np.log1p(-parameters.r)
+    return np.concatenate([[alone], alone + np.cumsum(tree.link * pairs)])[::-1]
+
+
+def _best_so_far(history: list[Step]) -> list[Step]:
+    kept: list[Step] = []
+    for step in history:
+        if kept and step.log_likelihood < kept[-1].log_likelihood:
+            best = kept[-1]
+            step = Step(best.n_clusters, best.log_likelihood, step.change, step.kind)
+        kept.append(step)
+    return kept
+
+
+def _narrow(labels: NDArray[np.int64], n_clusters: int) -> NDArray:
+    """Return labels in a form that costs little to keep, equal for equal partitions."""
+    return order_by_size(labels).astype(np.min_scalar_type(n_clusters))
+
+
+class LACA(BaseConsensus):
+    """Latent cluster analysis: partitions weighed by what they have shown to be worth.
+
+    Each partition is taken as a noisy view of one latent partition. Two probabilities say how
+    reliable it is: `rho_`, that it puts a pair together which is together in the latent model,
+    and `r_`, that it does so for a pair which is not. The algorithm alternates between the
+    latent model, by average linkage on the log-likelihood ratio of each pair, and the
+    reliabilities, until they stop changing. It finds the number of clusters [1]_.
+
+    A partition that says nothing (``rho = r``) has no weight; one that is worse than chance
+    (``rho < r``) votes against itself.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters (k-LACA: the last tree is cut there). Default: merging stops when
+        the likelihood would fall, or at two clusters.
+    ess : float, default=30
+        Equivalent sample size of the prior that both probabilities are 1/2.
+    tol : float, default=1e-3
+        The algorithm has converged when the probabilities change by less than this, summed
+        over partitions.
+    max_iter : int, default=100
+        The most rounds.
+    refine : bool, default=False
+        Go on from the best model of all rounds by moving single objects and joining clusters,
+        whatever raises the likelihood. Never ends below the paper's algorithm.
+    solver : {'auto', 'tree', 'multilevel'}, default='auto'
+        'tree' is the paper's algorithm. 'multilevel' starts from groups of objects that the
+        most telling partitions put together, and merges and moves by tables of labels, in time
+        O(n L k) for each round and memory linear in the size of the ensemble. 'auto' takes the
+        tree up to 20,000 distinct label rows.
+    regime : {'auto', 'triangle', 'matrix-free'}, default='auto'
+        How average linkage is done; see `EAC`.
+    memory_limit : int or str, optional
+        The most bytes that an array over pairs may take, or a size such as ``'4GB'``. Default:
+        the environment variable ``COTERIE_MEMORY_LIMIT``, else 2 GB.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64, shape (n_objects,)
+        Consecutive from 0, largest cluster first.
+    n_clusters_ : int
+        Number of clusters found.
+    rho_, r_ : ndarray of shape (n_partitions,)
+        Reliabilities, estimated from the returned model.
+    weights_ : ndarray of shape (n_partitions, 2)
+        What each partition's vote is worth: the log-likelihood ratio of a pair that it puts
+        together, and of one that it puts apart. Near (0, 0): it says nothing.
+    log_likelihood_ : float
+        Of the returned model at `rho_` and `r_`.
+    history_ : list of Step
+        For each round the number of clusters, log-likelihood, change of the parameters, and
+        how the model was found. With `refine`, of the best model so far, so that the
+        log-likelihood never falls.
+    n_iter_ : int
+        Number of rounds.
+    converged_ : bool
+        False if the rounds came back to an earlier model (then the best of that cycle is
+        returned) or `max_iter` was reached.
+    linkage_ : ndarray of shape (n_objects - 1, 4) or None
+        The last tree in the format of `scipy.cluster.hierarchy`. Heights are the largest
+        possible score minus the mean score of a pair; `cut_height_` is the height of score 0,
+        where merging stops. None if there was no tree ('multilevel').
+    cut_height_ : float or None
+        See `linkage_`.
+    n_clusters_path_ : ndarray of shape (n_objects,) or None
+        Log-likelihood of the last tree cut into 1, 2, ..., n_objects clusters, at the
+        parameters that it was made with.
+    confidence_ : ndarray of shape (n_objects,)
+        1 if all weighed evidence puts the object with its cluster and none with any other,
+        0.5 if the best other cluster would do as well.
+    ensemble_ : Ensemble
+        What was fitted.
+    n_features_in_ : int
+        Number of partitions.
+
+    Notes
+    -----
+    Missing labels: a partition scores a pair only if it saw both objects, and its
+    probabilities are estimated from such pairs.
+
+    References
+    ----------
+    .. [1] Z. Xie, R. Dong, Z. Deng, Z. He and W. Yang, "A probabilistic approach to latent
+       cluster analysis", IJCAI 2013.
+
+    Examples
+    --------
+    >>> from coterie import LACA
+    >>> good = [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]
+    >>> bad = [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2]
+    >>> votes = list(zip(good, good, good, bad))
+    >>> laca = LACA(ess=1).fit(votes)
+    >>> laca.labels_
+    array([0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2])
+    >>> laca.weights_[:, 0].round(1)
+    array([ 4.6,  4.6,  4.6, -1. ])
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        ess: float = 30,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        refine: bool = False,
+        solver: Literal["auto", "tree", "multilevel"] = "auto",
+        regime: Regime = "auto",
+        memory_limit: int | str | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.ess = ess
+        self.tol = tol
+        self.max_iter = max_iter
+        self.refine = refine
+        self.solver = solver
+        self.regime = regime
+        self.memory_limit = memory_limit
+
+    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+        self._check_parameters()
+        fit = latent_clusters(
+            ensemble,
+            ess=self.ess,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            multilevel=self._is_multilevel(ensemble),
+            regime=self.regime,
+            memory_limit=self.memory_limit,
+        )
+        self.n_iter_ = len(fit.history)
+        self.converged_ = fit.converged
+        if self.n_clusters is not None:
+            fit = cut_to(ensemble, fit, self.n_clusters, self.ess)
+        if self.refine:
+            fit = refined(ensemble, fit, ess=self.ess, fixed=self.n_clusters is not None)
+        self.history_ = fit.history
+        self.rho_, self.r_ = fit.parameters
+        self.weights_ = np.column_stack([fit.parameters.together, fit.parameters.apart])
+        self.log_likelihood_ = fit.model.pair_counts(ensemble).log_likelihood(fit.parameters)
+        self._keep_tree(ensemble, fit)
+        return fit.model.labels
+
+    def _check_parameters(self) -> None:
+        if not self.ess > 0:
+            raise ValueError(
+                f"ess must be positive, or a partition could be given infinite weight; got "
+                f"{self.ess}."
+            )
+        if not self.tol >= 0:
+            raise ValueError(f"tol must not be negative; got {self.tol}.")
+        if not self.max_iter >= 1:
+            raise ValueError(f"max_iter must be at least 1; got {self.max_iter}.")
+        if self.solver not in ("auto", "tree", "multilevel"):
+            raise ValueError(f"solver must be 'auto', 'tree' or 'multilevel'; got {self.solver!r}.")
+
+    def _is_multilevel(self, ensemble: Ensemble) -> bool:
+        if self.solver == "auto":
+            return ensemble.n_objects > TREE_MOST and len(ensemble.patterns.counts) > TREE_MOST
+        return self.solver == "multilevel"
+
+    def _keep_tree(self, ensemble: Ensemble, fit: Fit) -> None:
+        self.linkage_ = self.cut_height_ = self.n_clusters_path_ = None
+        if fit.tree is None:
+            return
+        scored = fit.scored_with
+        self.cut_height_ = float(np.maximum(np.maximum(scored.together, scored.apart), 0).sum())
+        self.linkage_ = fit.tree.to_scipy(np.maximum(self.cut_height_ - fit.tree.link, 0.0))
+        self.n_clusters_path_ = likelihood_path(ensemble, fit.tree, self.linkage_, scored)
+
+    def _confidence(self, ensemble: Ensemble) -> NDArray[np.float64]:
+        """Compare scores as shares of the way from the worst to the best possible score."""
+        from coterie._kernels.laca import own_and_best_other_score
+
+        self._model = Model.of(ensemble, self.labels_)
+        self._parameters = Parameters(self.rho_, self.r_)
+        own, other = own_and_best_other_score(
+            ensemble.labels, self.labels_, *self._tables(ensemble)
+        )
+        best = np.maximum(self._parameters.together, self._parameters.apart)
+        worst = np.minimum(self._parameters.together, self._parameters.apart)
+        width = (ensemble.labels >= 0) @ (best - worst)
+        margin = np.divide(own - other, width, out=np.zeros(len(own)), where=width > 0)
+        return np.clip((1.0 + margin) / 2.0, 0.0, 1.0)
+
+    def _predict(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
+        from coterie._kernels.laca import best_mean_score
+
+        return best_mean_score(codes, *self._tables(self.ensemble_))
+
+    def _tables(self, ensemble: Ensemble) -> tuple[NDArray, ...]:
+        model = self._model
+        gain, apart = self._parameters.gain, self._parameters.apart
+        return gain, apart, ensemble.offsets, model.counts, model.seen, model.sizes

@@ -1,0 +1,271 @@
+"""Finding LACA's latent model: by the paper's tree, by tables of clusters, by local moves."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie._linkage import Regime, Tree, average_tree, tree_of_sums
+from coterie.consensus._laca_model import Model, Parameters
+from coterie.ensemble import Ensemble
+
+__all__ = ["Found", "coarse_start", "improve", "tables_cut", "tables_step", "tree_step"]
+
+MOST_SWEEPS = 50
+MOST_CELLS = 2000  # groups of objects that the coarse start merges
+SAMPLE = 4000  # objects of the sample that the other start grows a tree on
+MOST_STRAYS = 20_000  # objects without a place that are clustered among themselves
+MOST_FOUNDED = 100  # clusters of strays that are founded in one round
+_LEAST = 1e-9  # relative to the largest possible score: moves that improve by less are rounding
+
+
+class Found(NamedTuple):
+    """A latent model and the tree that it is a cut of, if there is one."""
+
+    model: Model
+    tree: Tree | None
+
+
+def stop_at(tree: Tree, n_clusters: int | None) -> int:
+    """Return where the paper stops: at the last link that is not negative, or two clusters."""
+    if n_clusters is not None:
+        return n_clusters
+    return min(max(2, tree.n_clusters_above(0.0)), tree.n_objects)
+
+
+def tree_step(
+    ensemble: Ensemble,
+    parameters: Parameters,
+    *,
+    n_clusters: int | None = None,
+    regime: Regime = "auto",
+    memory_limit: int | str | None = None,
+) -> Found:
+    """Infer the latent model by average linkage on the scores, from singletons (the paper)."""
+    tree = average_tree(
+        ensemble,
+        together=parameters.together,
+        apart=parameters.apart,
+        regime=regime,
+        memory_limit=memory_limit,
+    )
+    return Found(Model.of(ensemble, tree.cut(stop_at(tree, n_clusters))), tree)
+
+
+def merge_tables(
+    ensemble: Ensemble, model: Model, parameters: Parameters, n_clusters: int | None = None
+) -> Model:
+    """Merge the clusters of a model by average linkage, with the paper's stopping rules."""
+    if model.n_clusters <= (n_clusters or 2):
+        return model
+    tree = tree_of_sums(model.pair_scores(ensemble, parameters), model.sizes)
+    k = stop_at(tree, n_clusters)
+    return model if k >= model.n_clusters else model.merged(tree.cut(k))
+
+
+def move_objects(
+    ensemble: Ensemble, model: Model, parameters: Parameters, *, fixed: bool, sweeps: int
+) -> Model:
+    """Move objects one by one to the cluster they score best with, while that improves.
+
+    With `fixed`, the number of clusters stays: none is founded and none is left empty.
+    """
+    from coterie._kernels.laca import sweep
+
+    gain, apart = parameters.gain, parameters.apart
+    least = _LEAST * float(np.abs(np.array([parameters.together, apart])).max(axis=0).sum())
+    labels = model.labels.copy()
+    counts, seen, sizes = model.counts.copy(), model.seen.copy(), model.sizes.copy()
+    n_clusters = model.n_clusters
+    for _ in range(sweeps):
+        moves, _, n_clusters, counts, seen, sizes = sweep(
+            ensemble.labels,
+            labels,
+            gain,
+            apart,
+            ensemble.offsets,
+            counts,
+            seen,
+            sizes,
+            n_clusters,
+            not fixed,
+            least,
+        )
+        if moves == 0:
+            break
+    return Model(labels, counts, seen, sizes).compact()
+
+
+def join_clusters(ensemble: Ensemble, model: Model, parameters: Parameters) -> Model:
+    """Merge the two clusters whose union improves the likelihood most, while one does."""
+    scores = model.pair_scores(ensemble, parameters)
+    name = np.arange(model.n_clusters)
+    np.fill_diagonal(scores, -np.inf)
+    while len(scores) > 2:
+        u, v = np.unravel_index(np.argmax(scores), scores.shape)
+        if scores[u, v] <= 0:
+            break
+        keep, gone = min(u, v), max(u, v)
+        scores[keep] += scores[gone]
+        scores[:, keep] = scores[keep]
+        scores[keep, keep] = -np.inf
+        scores = np.delete(np.delete(scores, gone, axis=0), gone, axis=1)
+        name[name == gone] = keep
+        name[name > gone] -= 1
+    return model if len(scores) == model.n_clusters else model.merged(name)
+
+
+def improve(
+    ensemble: Ensemble,
+    model: Model,
+    parameters: Parameters,
+    *,
+    fixed: bool = False,
+    sweeps: int = MOST_SWEEPS,
+) -> Model:
+    """Move objects and join clusters until neither improves the likelihood at `parameters`.
+
+    The likelihood never falls: every move and every union is made because it raises the sum of
+    scores over pairs in the same cluster. It ends where only one
+    cluster would be left, which the paper rules out.
+    """
+    while True:
+        moved = move_objects(ensemble, model, parameters, fixed=fixed, sweeps=sweeps)
+        if fixed:
+            return moved
+        if moved.n_clusters < 2:
+            return model
+        joined = join_clusters(ensemble, moved, parameters)
+        if joined.n_clusters == moved.n_clusters:
+            return joined
+        model = joined
+
+
+# --- past the tree --------------------------------------------------------------------------------
+
+
+def coarse_start(ensemble: Ensemble, parameters: Parameters) -> Model:
+    """Return the better of two starts: from a sample of objects, and from groups of all of them.
+
+    The sample sees single objects, as the tree does, but no small cluster; the groups see all,
+    but as the most telling partitions put them.
+    """
+    starts = [
+        sample_start(ensemble, parameters),
+        merge_tables(ensemble, finest_cells(ensemble, parameters), parameters),
+    ]
+    moved = [move_objects(ensemble, start, parameters, fixed=True, sweeps=1) for start in starts]
+    return max(moved, key=lambda m: m.pair_counts(ensemble).log_likelihood(parameters))
+
+
+def sample_start(ensemble: Ensemble, parameters: Parameters) -> Model:
+    """Grow the paper's tree on a sample, and give every object the cluster it scores best with."""
+    from coterie._kernels.laca import best_mean_score
+
+    n = ensemble.n_objects
+    # The draw is part of the method, not of the data: always the same for the same n.
+    drawn = np.random.default_rng(0).choice(n, size=min(n, SAMPLE), replace=False)
+    sample = np.sort(drawn)
+    tree = _tree_of_some(ensemble, sample, parameters)
+    model = Model.of(ensemble, tree.cut(stop_at(tree, None)), sample)
+    labels = best_mean_score(
+        ensemble.labels,
+        parameters.gain,
+        parameters.apart,
+        ensemble.offsets,
+        model.counts,
+        model.seen,
+        model.sizes,
+    )
+    return Model.of(ensemble, _consecutive(labels))
+
+
+def _tree_of_some(ensemble: Ensemble, objects: NDArray[np.int64], parameters: Parameters) -> Tree:
+    """Return the tree of some of the objects, with the parameters of all."""
+    spoken = (ensemble.labels[objects] >= 0).any(axis=0)
+    return average_tree(
+        ensemble.select(spoken).take(objects),
+        together=parameters.together[spoken],
+        apart=parameters.apart[spoken],
+    )
+
+
+def finest_cells(ensemble: Ensemble, parameters: Parameters, at_least: int = 2) -> Model:
+    """Group objects that the most telling partitions all put together.
+
+    Partitions are taken in the order of the evidence that a pair together brings in the mean,
+    while the number of groups stays below `MOST_CELLS`, or until there are `at_least` groups.
+    """
+    most = max(MOST_CELLS, 2 * at_least)
+    rho, _ = parameters
+    evidence = rho * parameters.together + (1 - rho) * parameters.apart
+    cells = np.zeros(ensemble.n_objects, dtype=np.int64)
+    n_cells = 1
+    for e in np.argsort(-evidence, kind="stable"):
+        codes = ensemble.labels[:, e]
+        width = int(ensemble.n_clusters[e]) + 1  # missing labels are a group of their own
+        used = np.bincount(cells * width + (codes + 1), minlength=n_cells * width) > 0
+        n_finer = int(used.sum())
+        if n_finer > most and n_cells >= at_least:
+            if n_cells * 4 > most:
+                break
+            continue
+        cells = (np.cumsum(used) - 1)[cells * width + (codes + 1)]
+        n_cells = n_finer
+    if n_cells < at_least:  # fewer distinct rows than clusters asked for
+        cells = np.minimum(np.arange(ensemble.n_objects), at_least - 1)
+    return Model.of(ensemble, cells)
+
+
+def tables_step(
+    ensemble: Ensemble, model: Model, parameters: Parameters, *, n_clusters: int | None = None
+) -> Model:
+    """Infer the latent model for new parameters from the one before, in O(n L k)."""
+    moved = move_objects(ensemble, model, parameters, fixed=True, sweeps=3)
+    if n_clusters is None:
+        moved = place_strays(ensemble, moved, parameters)
+    return merge_tables(ensemble, moved, parameters, n_clusters)
+
+
+def tables_cut(ensemble: Ensemble, model: Model, parameters: Parameters, n_clusters: int) -> Model:
+    """Return a model of exactly `n_clusters`, from finer groups where `model` has too few."""
+    if model.n_clusters < n_clusters:
+        model = finest_cells(ensemble, parameters, n_clusters)
+    merged = merge_tables(ensemble, model, parameters, n_clusters)
+    return move_objects(ensemble, merged, parameters, fixed=True, sweeps=3)
+
+
+def place_strays(ensemble: Ensemble, model: Model, parameters: Parameters) -> Model:
+    """Give objects that score negative with their cluster clusters of their own.
+
+    The tree would never have merged them with it. They are merged among themselves, by the same
+    tree. Those that are left alone stay where they were, and so do all where there are too many.
+    """
+    from coterie._kernels.laca import own_and_best_other_score
+
+    own, _ = own_and_best_other_score(
+        ensemble.labels,
+        model.labels,
+        parameters.gain,
+        parameters.apart,
+        ensemble.offsets,
+        model.counts,
+        model.seen,
+        model.sizes,
+    )
+    strays = np.flatnonzero(own < 0)
+    if not 0 < len(strays) <= MOST_STRAYS:
+        return model
+    tree = _tree_of_some(ensemble, strays, parameters)
+    found = tree.cut(tree.n_clusters_above(0.0))  # largest first
+    kept = (found < MOST_FOUNDED) & (np.bincount(found)[found] > 1)
+    labels = model.labels.copy()
+    labels[strays[kept]] = model.n_clusters + found[kept]
+    return Model.of(ensemble, _consecutive(labels))
+
+
+def _consecutive(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    used = np.bincount(labels) > 0
+    return (np.cumsum(used) - 1)[labels]

@@ -1,0 +1,737 @@
+"""The ensemble: many partitions of the same objects, and the views that methods compute from."""
+
+from __future__ import annotations
+
+import os
+import warnings
+import zlib
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from coterie._encode import MISSING, Column, encode_column, read_columns, recode
+from coterie._files import written_whole
+from coterie._memory import check_fits
+
+__all__ = ["Ensemble", "Patterns", "as_ensemble"]
+
+_FORMAT = 1
+_SMALL_OVERLAP = 256 * 1024**2  # bytes up to which the overlap is made whole when a part is needed
+_FIELDS = (
+    "labels",
+    "categories",
+    "columns",
+    "n_columns",
+    "groups",
+    "validity",
+    "posteriors",
+    "subspaces",
+)
+
+
+class Patterns(NamedTuple):
+    """The distinct rows of a label matrix, in the order of their first object."""
+
+    labels: NDArray[np.int32]
+    """(p, L): the distinct rows."""
+    counts: NDArray[np.int64]
+    """(p,): how many objects have each row."""
+    inverse: NDArray[np.int64]
+    """(n,): which row each object has."""
+
+
+class Ensemble:
+    """Partitions of the same objects, ready for a consensus.
+
+    An ensemble is immutable. Everything that methods need is computed from three views of it:
+    the `labels` themselves, the distinct rows (`patterns`) and the counts of objects that two
+    clusters share (`overlap`). The views are computed when first asked for, and kept.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_objects, n_partitions), frame, or list of 1-D arrays
+        One row per object and one column per partition; a list of arrays or series is read as
+        columns. Cluster names may be any integers or strings. ``-1``, NaN, None and NA mean
+        that the partition has no opinion on the object. A column with no opinion at all is
+        dropped with a warning.
+    groups : array-like of shape (n_partitions,), optional
+        Which algorithm made each partition. One group if not given.
+    validity : array-like of shape (n_partitions,), optional
+        Quality of each partition in [0, 1]. 1 if not given.
+    posteriors : sequence of arrays of shape (n_objects, k_l), optional
+        Soft memberships, one array per partition, columns in the order of the sorted labels.
+    subspaces : sequence of pairs of arrays of shape (k_l, n_features), optional
+        Centres and feature weights of the clusters of each partition.
+
+    Attributes
+    ----------
+    labels : ndarray of int32, shape (n_objects, n_partitions)
+        Codes 0..k-1 in each column, in the order of the sorted input values; -1 is missing.
+    categories : tuple of ndarray
+        For each partition the input value behind each code.
+    columns : ndarray of int
+        Which columns of the input are kept (all, unless one had no opinion at all).
+    n_columns : int
+        Number of columns of the input.
+
+    Examples
+    --------
+    >>> ensemble = Ensemble([[0, "a"], [0, "a"], [1, "a"], [1, None]])
+    >>> ensemble
+    Ensemble(4 objects, 2 partitions with 1 to 2 clusters, 12.5% missing)
+    >>> ensemble.coassociation()
+    array([[1. , 1. , 0.5, 0. ],
+           [1. , 1. , 0.5, 0. ],
+           [0.5, 0.5, 1. , 1. ],
+           [0. , 0. , 1. , 1. ]])
+    """
+
+    labels: NDArray[np.int32]
+    categories: tuple[NDArray[Any], ...]
+    columns: NDArray[np.int64]
+    n_columns: int
+    groups: NDArray[Any]
+    validity: NDArray[np.float64]
+    posteriors: tuple[NDArray[np.float64], ...] | None
+    subspaces: tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...] | None
+
+    def __init__(
+        self,
+        labels: ArrayLike | Any,
+        *,
+        groups: ArrayLike | None = None,
+        validity: ArrayLike | None = None,
+        posteriors: Sequence[ArrayLike] | None = None,
+        subspaces: Sequence[tuple[ArrayLike, ArrayLike]] | None = None,
+    ) -> None:
+        if isinstance(labels, Ensemble):
+            encoded = [Column(labels.labels[:, e], c) for e, c in enumerate(labels.categories)]
+            groups = labels.groups if groups is None else groups
+            validity = labels.validity if validity is None else validity
+            posteriors = labels.posteriors if posteriors is None else posteriors
+            subspaces = labels.subspaces if subspaces is None else subspaces
+        else:
+            encoded = [encode_column(c, i) for i, c in enumerate(read_columns(labels))]
+        self._fill(encoded, groups, validity, posteriors, subspaces)
+
+    def _fill(
+        self,
+        encoded: list[Column],
+        groups: ArrayLike | None,
+        validity: ArrayLike | None,
+        posteriors: Sequence[ArrayLike] | None,
+        subspaces: Sequence[tuple[ArrayLike, ArrayLike]] | None,
+    ) -> None:
+        n_given = len(encoded)
+        kept = [i for i, column in enumerate(encoded) if len(column.categories)]
+        if not kept:
+            raise ValueError(
+                "every partition is missing on every object: labels hold nothing but -1, NaN or "
+                "None. At least one partition must label at least one object."
+            )
+        if len(kept) < n_given:
+            dropped = sorted(set(range(n_given)) - set(kept))
+            warnings.warn(
+                f"dropped {len(dropped)} partition(s) with no label at all: column(s) "
+                f"{_some(dropped)}.",
+                UserWarning,
+                stacklevel=3,
+            )
+        labels = np.empty((len(encoded[0].codes), len(kept)), dtype=np.int32)
+        for out, i in enumerate(kept):
+            labels[:, out] = encoded[i].codes
+        self._set(
+            labels=_frozen(labels),
+            categories=tuple(_frozen(encoded[i].categories) for i in kept),
+            columns=_frozen(np.asarray(kept, dtype=np.int64)),
+            n_columns=n_given,
+            groups=_frozen(_check_groups(groups, n_given)[kept]),
+            validity=_frozen(_check_validity(validity, n_given)[kept]),
+        )
+        self._set(
+            posteriors=self._check_posteriors(posteriors, n_given),
+            subspaces=self._check_subspaces(subspaces, n_given),
+        )
+
+    # --- size -------------------------------------------------------------------------------
+
+    @property
+    def n_objects(self) -> int:
+        """Number of objects."""
+        return int(self.labels.shape[0])
+
+    @property
+    def n_partitions(self) -> int:
+        """Number of partitions."""
+        return int(self.labels.shape[1])
+
+    @cached_property
+    def n_clusters(self) -> NDArray[np.int64]:
+        """Number of clusters of each partition, shape (n_partitions,)."""
+        return _frozen(np.array([len(c) for c in self.categories], dtype=np.int64))
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where the clusters of each partition start in `overlap`, shape (n_partitions + 1,)."""
+        return _frozen(np.concatenate([[0], np.cumsum(self.n_clusters)]))
+
+    @cached_property
+    def has_missing(self) -> bool:
+        """Whether some partition has no opinion on some object."""
+        return bool(self.labels.min() == MISSING)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_objects, n_partitions)."""
+        return self.n_objects, self.n_partitions
+
+    def __len__(self) -> int:
+        return self.n_objects
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False and dtype is not None and np.dtype(dtype) != self.labels.dtype:
+            raise ValueError("labels are int32; another dtype needs a copy.")
+        return np.array(self.labels, dtype=dtype, copy=True if copy is None else copy)
+
+    def __repr__(self) -> str:
+        low, high = int(self.n_clusters.min()), int(self.n_clusters.max())
+        clusters = f"{low}" if low == high else f"{low} to {high}"
+        missing = ""
+        if self.has_missing:
+            missing = f", {100 * float(np.mean(self.labels == MISSING)):.3g}% missing"
+        return (
+            f"Ensemble({self.n_objects} objects, {self.n_partitions} partitions with "
+            f"{clusters} clusters{missing})"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Ensemble):
+            return NotImplemented
+        mine, theirs = self._arrays(), other._arrays()
+        return mine.keys() == theirs.keys() and all(
+            a.dtype.kind == theirs[name].dtype.kind and np.array_equal(a, theirs[name])
+            for name, a in mine.items()
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # holds arrays
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"an Ensemble is immutable: cannot set {name!r}; make a new one.")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"an Ensemble is immutable: cannot delete {name!r}.")
+
+    def _set(self, **attributes: Any) -> None:
+        self.__dict__.update(attributes)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The views are made again when asked for.
+        return {name: self.__dict__[name] for name in _FIELDS}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for array in (self.labels, *self.categories, self.columns, self.groups, self.validity):
+            _frozen(array)
+        for array in (
+            *(self.posteriors or ()),
+            *(a for pair in self.subspaces or () for a in pair),
+        ):
+            _frozen(array)
+
+    # --- views ------------------------------------------------------------------------------
+
+    @cached_property
+    def patterns(self) -> Patterns:
+        """The distinct rows of `labels`, how often each occurs, and which object has which."""
+        from coterie._kernels.views import find_patterns
+
+        first, inverse, counts = find_patterns(self.labels)
+        return Patterns(_frozen(self.labels[first]), _frozen(counts), _frozen(inverse))
+
+    @cached_property
+    def overlap(self) -> NDArray[np.int64]:
+        """(K, K): how many objects two clusters share; K counts the clusters of all partitions.
+
+        Cluster c of partition e stands at ``offsets[e] + c``. The block of partitions e and f is
+        their contingency table.
+        """
+        from coterie._kernels.views import count_overlap
+
+        n_all = int(self.offsets[-1])
+        check_fits(
+            8 * n_all**2,
+            f"the overlap of {n_all} clusters (int64)",
+            way_out="Use fewer partitions (select) or partitions with fewer clusters",
+        )
+        return _frozen(count_overlap(self.labels, self.n_clusters, self.has_missing))
+
+    def tables(self, e: int) -> NDArray[np.int64]:
+        """Return (k_e, K): the rows of `overlap` of partition e, without making all of it."""
+        if "overlap" in self.__dict__ or 8 * int(self.offsets[-1]) ** 2 <= _SMALL_OVERLAP:
+            return self.overlap[self.offsets[e] : self.offsets[e + 1]]
+        from coterie._kernels.coassociation import missing_code
+        from coterie._kernels.views import count_tables
+
+        columns = self.narrow_columns
+        return count_tables(columns, missing_code(columns), e, self.offsets)
+
+    def coassociation(
+        self, *, dtype: DTypeLike = np.float64, memory_limit: int | str | None = None
+    ) -> NDArray[Any]:
+        """Return the (n, n) share of partitions that put two objects together.
+
+        The share is among the partitions that saw both objects, 0 if none did. The diagonal is
+        1 (0 for an object that no partition saw). No consensus method needs this matrix; it is
+        made for people and for export.
+
+        Parameters
+        ----------
+        dtype : float dtype, default=float64
+            ``float32`` takes half the memory and less time.
+        memory_limit : int or str, optional
+            The most bytes it may take, as a number or a size such as ``'4GB'``. Default: the
+            environment variable ``COTERIE_MEMORY_LIMIT``, else 2 GB.
+
+        Raises
+        ------
+        MemoryLimitError
+            If the matrix would not fit the limit.
+        """
+        from coterie._kernels.coassociation import share_matrix
+
+        dtype = np.dtype(dtype)
+        if dtype.kind != "f":
+            raise TypeError(f"dtype must be a float dtype such as float32; got {dtype}.")
+        n = self.n_objects
+        check_fits(
+            n * n * dtype.itemsize,
+            f"the co-association matrix of {n} objects ({dtype})",
+            limit=memory_limit,
+            way_out="Consensus methods do not need it: fit one on the ensemble",
+        )
+        return share_matrix(self.narrow_columns, self.has_missing, dtype)
+
+    @cached_property
+    def narrow_columns(self) -> NDArray[Any]:
+        """(L, n) codes in the narrowest unsigned type; its largest value means missing."""
+        return narrow_columns(self.labels, int(self.n_clusters.max()))
+
+    # --- new ensembles from old ---------------------------------------------------------------
+
+    def select(self, columns: ArrayLike | slice) -> Ensemble:
+        """Return the ensemble of some of the partitions.
+
+        Parameters
+        ----------
+        columns : slice, or array-like of int or bool
+            Positions, or a mask of length `n_partitions`.
+        """
+        positions = np.arange(self.n_partitions)
+        if not isinstance(columns, slice):
+            columns = np.atleast_1d(np.asarray(columns))
+            if columns.dtype.kind not in "biu":
+                raise TypeError(
+                    "columns must be positions (integers), a boolean mask or a slice; got "
+                    f"{columns.dtype}."
+                )
+            if columns.ndim > 1:
+                raise ValueError(f"columns must have one axis; got shape {columns.shape}.")
+        try:
+            chosen = positions[columns]
+        except IndexError as error:
+            raise IndexError(
+                f"columns must name some of the {self.n_partitions} partitions (0 to "
+                f"{self.n_partitions - 1}), or be a mask of that length; {error}."
+            ) from None
+        if len(chosen) == 0:
+            raise ValueError("columns must name at least one partition; got none.")
+        made = object.__new__(Ensemble)
+        made._fill(
+            [Column(self.labels[:, e], self.categories[e]) for e in chosen],
+            self.groups[chosen],
+            self.validity[chosen],
+            None if self.posteriors is None else [self.posteriors[e] for e in chosen],
+            None if self.subspaces is None else [self.subspaces[e] for e in chosen],
+        )
+        return made
+
+    def take(self, objects: ArrayLike | slice) -> Ensemble:
+        """Return the ensemble of some of the objects; clusters left empty disappear.
+
+        Soft memberships and subspaces stay behind: their columns would no longer fit.
+
+        Parameters
+        ----------
+        objects : slice, or array-like of int or bool
+            Positions, or a mask of length `n_objects`.
+        """
+        if not isinstance(objects, slice):
+            objects = np.atleast_1d(np.asarray(objects))
+            if objects.size and (objects.dtype.kind not in "biu" or objects.ndim > 1):
+                raise TypeError(
+                    "objects must be positions (integers), a boolean mask or a slice; got "
+                    f"{objects.dtype} of shape {objects.shape}."
+                )
+            objects = objects if objects.size else objects.astype(np.int64)
+        try:
+            rows = self.labels[objects]
+        except IndexError as error:
+            raise IndexError(
+                f"objects must name some of the {self.n_objects} objects (0 to "
+                f"{self.n_objects - 1}), or be a mask of that length; {error}."
+            ) from None
+        if len(rows) == 0:
+            raise ValueError("objects must name at least one object; got none.")
+        columns = []
+        for e, categories in enumerate(self.categories):
+            codes, used = encode_column(rows[:, e], e)
+            columns.append(Column(codes, categories[used]))
+        made = object.__new__(Ensemble)
+        made._fill(columns, self.groups, self.validity, None, None)
+        return made
+
+    def concat(self, *others: Ensemble) -> Ensemble:
+        """Return one ensemble of the partitions of several, of the same objects in one order.
+
+        Also ``Ensemble.concat([a, b, c])``. Soft memberships are kept where all have them, or
+        where the others can be written as memberships of 0 and 1; subspaces where all have them.
+        """
+        parts = [*self] if isinstance(self, list | tuple) else [self]
+        for other in others:
+            parts.extend(other if isinstance(other, list | tuple) else [other])
+        if not parts or not all(isinstance(part, Ensemble) for part in parts):
+            raise TypeError("concat joins ensembles; wrap label matrices with Ensemble(labels).")
+        sizes = sorted({part.n_objects for part in parts})
+        if len(sizes) > 1:
+            raise ValueError(
+                f"ensembles must be of the same objects to be joined; got {sizes} objects."
+            )
+        posteriors = None
+        if any(part.posteriors is not None for part in parts):
+            posteriors = [p for part in parts for p in part.memberships()]
+        subspaces = None
+        if all(part.subspaces is not None for part in parts):
+            subspaces = [s for part in parts for s in part.subspaces or ()]
+        groups = [part.groups for part in parts]
+        if len({g.dtype.kind for g in groups}) > 1:
+            groups = [g.astype(str) for g in groups]
+        made = object.__new__(Ensemble)
+        made._fill(
+            [Column(part.labels[:, e], c) for part in parts for e, c in enumerate(part.categories)],
+            np.concatenate(groups),
+            np.concatenate([part.validity for part in parts]),
+            posteriors,
+            subspaces,
+        )
+        return made
+
+    def memberships(self) -> tuple[NDArray[np.float64], ...]:
+        """Return `posteriors`, or the labels as memberships of 0 and 1 (a missing label: all 0)."""
+        if self.posteriors is not None:
+            return self.posteriors
+        return tuple(
+            (self.labels[:, e, None] == np.arange(k)).astype(np.float64)
+            for e, k in enumerate(self.n_clusters)
+        )
+
+    def encode(self, labels: ArrayLike | Ensemble | Any) -> NDArray[np.int32]:
+        """Return the codes of new label rows in the vocabulary of this ensemble.
+
+        A cluster that this ensemble does not have gets the code ``n_clusters[e]``: no known
+        object is in it. Missing stays -1.
+        """
+        expected = self.n_columns
+        if isinstance(labels, Ensemble):
+            given = [Column(labels.labels[:, e], c) for e, c in enumerate(labels.categories)]
+            if labels.n_columns in (expected, self.n_partitions):
+                # Its columns without any label were dropped: put them back in their places.
+                nothing = Column(np.full(len(labels), MISSING, dtype=np.int32), np.empty(0))
+                place = dict(zip(labels.columns.tolist(), given, strict=True))
+                given = [place.get(i, nothing) for i in range(labels.n_columns)]
+        else:
+            given = [encode_column(c, i) for i, c in enumerate(read_columns(labels))]
+        if len(given) not in (expected, self.n_partitions):
+            raise ValueError(
+                f"new label rows must have {expected} columns, one per partition of the "
+                f"ensemble; got {len(given)}."
+            )
+        kept = self.columns if len(given) == expected else range(self.n_partitions)
+        rows = [recode(given[i], c) for i, c in zip(kept, self.categories, strict=True)]
+        return np.column_stack(rows)
+
+    # --- files --------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the ensemble to a file (numpy's npz format, no pickle), whole or not at all."""
+        with written_whole(path) as temporary, open(temporary, "wb") as file:
+            np.savez(file, allow_pickle=False, **self._arrays())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Ensemble:
+        """Read an ensemble that `save` wrote."""
+        try:
+            with open(path, "rb") as file:  # numpy leaves a broken archive open
+                archive = np.load(file, allow_pickle=False)
+                if not isinstance(archive, np.lib.npyio.NpzFile):
+                    raise ValueError("it holds a single array")
+                arrays = {name: archive[name] for name in archive.files}
+            if int(arrays["format"]) > _FORMAT:
+                raise ValueError(
+                    f"{path} was written by a newer coterie (format {int(arrays['format'])}); "
+                    "update coterie to read it."
+                )
+            encoded = _read_columns_of(arrays)
+            n_partitions = len(encoded)
+            made = object.__new__(cls)
+            made._fill(
+                encoded,
+                arrays["groups"],
+                arrays["validity"],
+                [arrays[f"posteriors_{e}"] for e in range(n_partitions)]
+                if "posteriors_0" in arrays
+                else None,
+                [(arrays[f"centres_{e}"], arrays[f"weights_{e}"]) for e in range(n_partitions)]
+                if "centres_0" in arrays
+                else None,
+            )
+            made._set(columns=_frozen(arrays["columns"]), n_columns=int(arrays["n_columns"]))
+        except OSError as error:
+            if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
+                raise
+            raise ValueError(f"{path} is not an ensemble file: {error}.") from error
+        except (KeyError, EOFError, BadZipFile, zlib.error) as error:
+            raise ValueError(f"{path} is not an ensemble file: {error}.") from error
+        except ValueError as error:
+            if "newer coterie" in str(error):
+                raise
+            raise ValueError(
+                f"{path} is not an ensemble file: {error}. Label tables are read with "
+                "Ensemble.from_csv."
+            ) from error
+        return made
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything that makes this ensemble, as named arrays."""
+        arrays: dict[str, NDArray[Any]] = {
+            "format": np.asarray(_FORMAT),
+            "labels": self.labels,
+            "columns": self.columns,
+            "n_columns": np.asarray(self.n_columns),
+            "groups": self.groups,
+            "validity": self.validity,
+        }
+        arrays |= {f"categories_{e}": c for e, c in enumerate(self.categories)}
+        if self.posteriors is not None:
+            arrays |= {f"posteriors_{e}": p for e, p in enumerate(self.posteriors)}
+        if self.subspaces is not None:
+            arrays |= {f"centres_{e}": centres for e, (centres, _) in enumerate(self.subspaces)}
+            arrays |= {f"weights_{e}": weights for e, (_, weights) in enumerate(self.subspaces)}
+        return arrays
+
+    @classmethod
+    def from_csv(
+        cls, path: str | os.PathLike[str], *, separator: str = ",", id_column: str | None = None
+    ) -> Ensemble:
+        """Read a table of labels with a header; one column per partition, empty is missing.
+
+        Parameters
+        ----------
+        path : path
+            The file; ``.gz`` is read as well.
+        separator : str, default=','
+            What stands between two fields.
+        id_column : str, optional
+            A column with the names of the objects, which is no partition.
+        """
+        import polars as pl
+
+        try:
+            table = pl.read_csv(Path(path), separator=separator, infer_schema=False)
+        except pl.exceptions.PolarsError as error:
+            raise ValueError(f"{path} cannot be read as a table of labels: {error}") from error
+        if id_column is not None:
+            if id_column not in table.columns:
+                raise ValueError(
+                    f"id_column must name a column of {path}; got {id_column!r}, the columns are "
+                    f"{_some(table.columns)}."
+                )
+            table = table.drop(id_column)
+        return cls(table.select(_numbers_of_text(column) for column in table))
+
+    def to_csv(self, path: str | os.PathLike[str], *, separator: str = ",") -> None:
+        """Write the labels as a table with a header, as they were given; empty is missing.
+
+        A table of text does not say what is a number: a partition whose names are strings, but
+        all of them read like numbers, comes back with numbers. `save` keeps everything.
+        """
+        import polars as pl
+
+        columns = {}
+        for e, categories in enumerate(self.categories):
+            as_read = _numbers_of_text(pl.Series(categories.astype(str)))
+            if (
+                categories.dtype.kind == "U"
+                and as_read.dtype.is_numeric()
+                and (as_read == MISSING).any()
+            ):
+                raise ValueError(
+                    f"partition {e} has a cluster of the name '{MISSING}', which a table of text "
+                    "cannot tell from a missing label. Rename it, or use save."
+                )
+            seen = self.labels[:, e] >= 0
+            values = pl.Series(categories)[np.maximum(self.labels[:, e], 0)]
+            columns[f"partition_{self.columns[e]}"] = pl.select(
+                pl.when(pl.Series(seen)).then(values)
+            ).to_series()
+        with written_whole(path) as temporary:
+            pl.DataFrame(columns).write_csv(temporary, separator=separator)
+
+    # --- checks -------------------------------------------------------------------------------
+
+    def _check_posteriors(
+        self, posteriors: Sequence[ArrayLike] | None, n_given: int
+    ) -> tuple[NDArray[np.float64], ...] | None:
+        if posteriors is None:
+            return None
+        if len(posteriors) != n_given:
+            raise ValueError(
+                f"posteriors must be one array per partition ({n_given}); got {len(posteriors)}."
+            )
+        checked = []
+        for e, column in enumerate(self.columns):
+            array = _own(posteriors[column])
+            expected = (self.n_objects, int(self.n_clusters[e]))
+            if array.ndim != 2 or array.shape[0] != expected[0] or array.shape[1] < expected[1]:
+                raise ValueError(
+                    f"posteriors[{column}] must have shape {expected}, a row per object and a "
+                    f"column per cluster; got {array.shape}."
+                )
+            if not np.isfinite(array).all() or (array < 0).any():
+                raise ValueError(f"posteriors[{column}] must be finite and not negative.")
+            checked.append(_frozen(array))
+        return tuple(checked)
+
+    def _check_subspaces(
+        self, subspaces: Sequence[tuple[ArrayLike, ArrayLike]] | None, n_given: int
+    ) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...] | None:
+        if subspaces is None:
+            return None
+        if len(subspaces) != n_given:
+            raise ValueError(
+                f"subspaces must be one pair (centres, feature weights) per partition "
+                f"({n_given}); got {len(subspaces)}."
+            )
+        checked = []
+        for e, column in enumerate(self.columns):
+            centres, weights = (_own(array) for array in subspaces[column])
+            if centres.ndim != 2 or centres.shape != weights.shape:
+                raise ValueError(
+                    f"subspaces[{column}] must be two arrays of shape "
+                    f"({self.n_clusters[e]}, n_features); got {centres.shape} and {weights.shape}."
+                )
+            if centres.shape[0] < self.n_clusters[e]:
+                raise ValueError(
+                    f"subspaces[{column}] must have a row for each of the {self.n_clusters[e]} "
+                    f"clusters; got {centres.shape[0]}."
+                )
+            checked.append((_frozen(centres), _frozen(weights)))
+        return tuple(checked)
+
+
+def as_ensemble(X: Any) -> Ensemble:
+    """Return `X` itself if it is an ensemble, else the ensemble of the label matrix `X`."""
+    return X if isinstance(X, Ensemble) else Ensemble(X)
+
+
+def narrow_columns(labels: NDArray[np.int32], n_codes: int) -> NDArray[Any]:
+    """Return (L, n) codes in the narrowest unsigned type whose largest value can mean missing."""
+    dtype = np.uint8 if n_codes <= 255 else np.uint16 if n_codes <= 65535 else np.uint32
+    # -1 wraps around to the largest value of the type.
+    return _frozen(np.ascontiguousarray(labels.T.astype(dtype)))
+
+
+def _check_groups(groups: ArrayLike | None, n_partitions: int) -> NDArray[Any]:
+    if groups is None:
+        return np.zeros(n_partitions, dtype=np.int64)
+    array = np.asarray(groups)
+    if array.shape != (n_partitions,):
+        raise ValueError(
+            f"groups must have one entry per partition ({n_partitions}); got shape {array.shape}."
+        )
+    return array.astype(str) if array.dtype.kind in "OUS" else array
+
+
+def _check_validity(validity: ArrayLike | None, n_partitions: int) -> NDArray[np.float64]:
+    if validity is None:
+        return np.ones(n_partitions)
+    try:
+        array = np.asarray(validity, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"validity must be numbers in [0, 1]; {error}.") from None
+    if array.shape != (n_partitions,):
+        raise ValueError(
+            f"validity must have one entry per partition ({n_partitions}); got shape {array.shape}."
+        )
+    if not ((array >= 0) & (array <= 1)).all():
+        raise ValueError("validity must lie in [0, 1]; clip it, for example with np.clip.")
+    return array
+
+
+def _read_columns_of(arrays: dict[str, NDArray[Any]]) -> list[Column]:
+    """Return the partitions in the arrays of a file, checked: compiled code trusts the codes."""
+    labels = arrays["labels"]
+    if labels.ndim != 2 or labels.dtype.kind not in "iu":
+        raise ValueError(f"labels must be a table of integers; got {labels.dtype}{labels.shape}")
+    columns = []
+    for e in range(labels.shape[1]):
+        categories = arrays[f"categories_{e}"]
+        codes = labels[:, e].astype(np.int32)
+        if categories.ndim != 1 or codes.min() < MISSING or codes.max() >= len(categories):
+            raise ValueError(f"the codes of partition {e} do not fit its categories")
+        columns.append(Column(codes, categories))
+    return columns
+
+
+def _numbers_of_text(column: Any) -> Any:
+    """Return a polars series of text as numbers if all fields read like numbers.
+
+    "01" does not: as a number it could not be told from "1".
+    """
+    import polars as pl
+
+    fields = column.drop_nulls()
+    integer = "-?(0|[1-9][0-9]*)"
+    for pattern, dtype in (
+        (f"^{integer}$", pl.Int64),
+        (rf"^({integer}(\.[0-9]+([eE][+-]?[0-9]+)?)?|[nN]a[nN])$", pl.Float64),
+    ):
+        if fields.str.contains(pattern).all():
+            numbers = column.cast(dtype, strict=False)
+            return numbers if numbers.null_count() == column.null_count() else column
+    return column
+
+
+def _own(array: ArrayLike) -> NDArray[np.float64]:
+    """Return a copy of what the caller could still change; a frozen array as it is."""
+    if isinstance(array, np.ndarray) and array.dtype == np.float64:
+        flags = array.flags
+        if flags.owndata and not flags.writeable:  # a frozen view's base may be open for writing
+            return array
+    return np.array(array, dtype=np.float64)
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array, which must be ours, closed for writing."""
+    array.flags.writeable = False
+    return array
+
+
+def _some(items: Iterable[Any], most: int = 8) -> str:
+    items = list(items)
+    shown = ", ".join(str(item) for item in items[:most])
+    return shown if len(items) <= most else f"{shown} and {len(items) - most} more"

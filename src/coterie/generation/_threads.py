@@ -1,0 +1,104 @@
+"""One thread per base run, and runs in parallel through whatever backend joblib has."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import joblib
+import sklearn.cluster
+import sklearn.mixture  # noqa: F401  # the compiled parts are loaded before their threads are counted
+from sklearn.utils.parallel import Parallel
+from threadpoolctl import ThreadpoolController
+
+__all__ = ["one_thread", "run_unordered"]
+
+
+class _Holders:
+    """How many runs of this process hold BLAS at one thread, and what restores it."""
+
+    lock = threading.Lock()
+    count = 0
+    limiter: Any = None
+
+
+@cache
+def _controller(packages: frozenset[str]) -> ThreadpoolController:
+    """Return the thread pools of this process, looked up once for each set of packages."""
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_thread(packages: frozenset[str] = frozenset()) -> Iterator[None]:
+    """Hold BLAS and OpenMP at one thread.
+
+    Several threads add partial sums in the order in which they finish (scikit-learn's k-means
+    does), which changes the last bit from run to run. BLAS counts its threads per process, so
+    the first run to enter sets the limit and the last to leave restores it, whichever threads
+    they are in; OpenMP counts them per calling thread.
+
+    Parameters
+    ----------
+    packages : frozenset of str
+        The packages whose compiled parts are about to run; new ones are looked for new pools.
+    """
+    controller = _controller(packages)
+    with _Holders.lock:
+        if _Holders.count == 0:
+            _Holders.limiter = controller.limit(limits=1, user_api="blas")
+        _Holders.count += 1
+    try:
+        with controller.limit(limits=1, user_api="openmp"):
+            yield
+    finally:
+        with _Holders.lock:
+            _Holders.count -= 1
+            if _Holders.count == 0:
+                _Holders.limiter.restore_original_limits()
+                _Holders.limiter = None
+
+
+def run_unordered(
+    tasks: Sequence[Any], *, n_jobs: int | None, one_by_one: bool
+) -> Generator[Any, None, None]:
+    """Yield the results of delayed calls as they arrive, in any order.
+
+    Parameters
+    ----------
+    tasks : sequence of delayed calls
+        Made with ``sklearn.utils.parallel.delayed``.
+    n_jobs : int or None
+        As in joblib.
+    one_by_one : bool
+        Whether each result is wanted as soon as it is there. Otherwise joblib may send short
+        tasks to the workers in batches, which costs less.
+    """
+    if not tasks:
+        return
+    options: dict[str, Any] = {"n_jobs": n_jobs, "batch_size": 1 if one_by_one else "auto"}
+    try:
+        parallel = Parallel(return_as="generator_unordered", **options)
+    except ValueError as error:
+        if "return_as" not in str(error):
+            raise
+    else:
+        results = parallel(tasks)
+        try:
+            for result in results:  # noqa: UP028  # yield from would close them with a warning
+                yield result
+        finally:
+            with warnings.catch_warnings():
+                # joblib advises whoever stops early to plan less work; stopping early is an
+                # interruption here.
+                warnings.simplefilter("ignore")
+                results.close()
+        return
+    # multiprocessing and ray return lists only: short ones, so that results arrive in between.
+    width = max(1, joblib.effective_n_jobs(n_jobs))
+    with Parallel(**options) as parallel:
+        for start in range(0, len(tasks), width):
+            yield from parallel(tasks[start : start + width])

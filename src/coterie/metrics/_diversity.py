@@ -1,0 +1,277 @@
+"""How much the partitions of an ensemble differ (Domeniconi and Al-Razgan, 2009, section 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from coterie.ensemble import Ensemble, as_ensemble
+from coterie.metrics._tables import (
+    Tables,
+    ari_of,
+    check_partition,
+    nmi_of,
+    pairwise_tables,
+    tables_with,
+)
+
+__all__ = [
+    "diversity_ari",
+    "diversity_nmi",
+    "diversity_np1",
+    "diversity_np2",
+    "diversity_p",
+    "pairwise_ari",
+    "pairwise_nmi",
+]
+
+
+def pairwise_nmi(ensemble: Ensemble | ArrayLike) -> NDArray[np.float64]:
+    """Return the NMI of every two partitions of an ensemble.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_objects, n_partitions)
+        Two partitions are compared on the objects that both saw.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_partitions, n_partitions)
+        Symmetric, 1 on the diagonal; `nmi` of each two columns. NaN for two partitions that
+        saw no object in common.
+
+    Notes
+    -----
+    All contingency tables are cut out of ``ensemble.overlap``, so the time beyond counting it
+    does not depend on the number of objects. Where `overlap` would not fit the memory limit,
+    the tables are counted a partition at a time, in memory linear in the size of the labels.
+
+    Examples
+    --------
+    >>> pairwise_nmi([[0, 0], [0, 0], [1, 1], [1, 2]]).round(3)
+    array([[1.   , 0.816],
+           [0.816, 1.   ]])
+    """
+    return _pairwise(as_ensemble(ensemble), nmi_of)
+
+
+def pairwise_ari(ensemble: Ensemble | ArrayLike) -> NDArray[np.float64]:
+    """Return the adjusted Rand index of every two partitions of an ensemble.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_objects, n_partitions)
+        Two partitions are compared on the objects that both saw.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_partitions, n_partitions)
+        Symmetric, 1 on the diagonal; `ari` of each two columns. NaN for two partitions that
+        saw no object in common.
+
+    Notes
+    -----
+    Time and memory are as in `pairwise_nmi`.
+
+    Examples
+    --------
+    >>> pairwise_ari([[0, 0], [0, 0], [1, 1], [1, 2]]).round(3)
+    array([[1.   , 0.571],
+           [0.571, 1.   ]])
+    """
+    return _pairwise(as_ensemble(ensemble), ari_of)
+
+
+def diversity_nmi(ensemble: Ensemble | ArrayLike) -> float:
+    """Mean of 1 - NMI over the pairs of partitions, D_NMI: formula (14) of [1]_.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_objects, n_partitions)
+        At least two partitions. Two are compared on the objects that both saw; a pair that saw
+        no object in common is left out of the mean.
+
+    Returns
+    -------
+    diversity : float
+        Between 0 (all partitions are equal) and 1.
+
+    References
+    ----------
+    .. [1] Domeniconi & Al-Razgan (2009), Weighted cluster ensembles,
+       :doi:`10.1145/1460797.1460800`.
+
+    Examples
+    --------
+    >>> round(diversity_nmi([[0, 0], [0, 0], [1, 1], [1, 2]]), 3)
+    0.184
+    """
+    return _mean_over_pairs(1.0 - pairwise_nmi(ensemble))
+
+
+def diversity_p(ensemble: Ensemble | ArrayLike) -> float:
+    """Mean of 1 - ARI over the pairs of partitions, D_p of [1]_.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_objects, n_partitions)
+        At least two partitions. Two are compared on the objects that both saw; a pair that saw
+        no object in common is left out of the mean.
+
+    Returns
+    -------
+    diversity : float
+        0 if all partitions are equal, about 1 if they are independent, at most 3/2.
+
+    References
+    ----------
+    .. [1] Domeniconi & Al-Razgan (2009), Weighted cluster ensembles,
+       :doi:`10.1145/1460797.1460800`.
+
+    Examples
+    --------
+    >>> round(diversity_p([[0, 0], [0, 0], [1, 1], [1, 2]]), 3)
+    0.429
+    """
+    return _mean_over_pairs(1.0 - pairwise_ari(ensemble))
+
+
+def diversity_np1(ensemble: Ensemble | ArrayLike, consensus: ArrayLike) -> float:
+    """Mean of 1 - ARI of the partitions with the consensus, D_np1 of [1]_.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_objects, n_partitions)
+        Each partition is compared with the consensus on the objects it saw.
+    consensus : array-like of shape (n_objects,)
+        The ensemble's result, P* in the paper. ``-1`` is a name like any other.
+
+    Returns
+    -------
+    diversity : float
+        0 if all partitions equal the consensus, about 1 if they are independent of it, at most
+        3/2.
+
+    References
+    ----------
+    .. [1] Domeniconi & Al-Razgan (2009), Weighted cluster ensembles,
+       :doi:`10.1145/1460797.1460800`.
+
+    Examples
+    --------
+    >>> round(diversity_np1([[0, 0], [0, 0], [1, 1], [1, 2]], [0, 0, 1, 1]), 3)
+    0.214
+    """
+    return float(_departures(ensemble, consensus).mean())
+
+
+def diversity_np2(ensemble: Ensemble | ArrayLike, consensus: ArrayLike) -> float:
+    """Spread of 1 - ARI of the partitions with the consensus, D_np2 of [1]_.
+
+    The standard deviation, with L - 1 in the denominator, of what `diversity_np1` averages.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_objects, n_partitions)
+        At least two partitions. Each is compared with the consensus on the objects it saw.
+    consensus : array-like of shape (n_objects,)
+        The ensemble's result, P* in the paper. ``-1`` is a name like any other.
+
+    Returns
+    -------
+    spread : float
+        0 if all partitions are equally far from the consensus.
+
+    References
+    ----------
+    .. [1] Domeniconi & Al-Razgan (2009), Weighted cluster ensembles,
+       :doi:`10.1145/1460797.1460800`.
+
+    Examples
+    --------
+    >>> round(diversity_np2([[0, 0], [0, 0], [1, 1], [1, 2]], [0, 0, 1, 1]), 3)
+    0.303
+    """
+    return _spread(_departures(ensemble, consensus))
+
+
+def diversity_ari(ensemble: Ensemble | ArrayLike, consensus: ArrayLike) -> float:
+    """(1 - D_np1 + D_np2) / 2, D_ARI: formula (16) of [1]_.
+
+    Despite its name this is no diversity in the sense of the others: it is 1/2 if all
+    partitions equal the consensus, and as the term 1 - D_np1 is the mean agreement with the
+    consensus, it rises with agreement. Only the spread D_np2 rewards difference.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_objects, n_partitions)
+        At least two partitions. Each is compared with the consensus on the objects it saw.
+    consensus : array-like of shape (n_objects,)
+        The ensemble's result, P* in the paper. ``-1`` is a name like any other.
+
+    Returns
+    -------
+    diversity : float
+        About 0 if all partitions are independent of the consensus.
+
+    See Also
+    --------
+    diversity_np1, diversity_np2 : Its parts.
+    diversity_nmi, diversity_p : Pairwise diversity, which needs no consensus.
+
+    References
+    ----------
+    .. [1] Domeniconi & Al-Razgan (2009), Weighted cluster ensembles,
+       :doi:`10.1145/1460797.1460800`.
+
+    Examples
+    --------
+    >>> diversity_ari([[0, 0], [0, 0], [1, 1], [1, 1]], [0, 0, 1, 1])
+    0.5
+    >>> round(diversity_ari([[0, 0], [0, 0], [1, 1], [1, 2]], [0, 0, 1, 1]), 3)
+    0.544
+    """
+    departures = _departures(ensemble, consensus)
+    return float(0.5 * (1.0 - departures.mean() + _spread(departures)))
+
+
+def _pairwise(
+    ensemble: Ensemble, score: Callable[[Tables], NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    scores = np.eye(ensemble.n_partitions)
+    for e, others, tables in pairwise_tables(ensemble):
+        scores[e, others] = scores[others, e] = score(tables)
+    return scores
+
+
+def _mean_over_pairs(values: NDArray[np.float64]) -> float:
+    _check_several(len(values))
+    pairs = values[np.triu_indices(len(values), 1)]
+    pairs = pairs[~np.isnan(pairs)]
+    if len(pairs) == 0:
+        raise ValueError(
+            "diversity compares partitions on the objects that both saw; no two partitions of "
+            "this ensemble saw an object in common."
+        )
+    return float(pairs.mean())
+
+
+def _departures(ensemble: Ensemble | ArrayLike, consensus: ArrayLike) -> NDArray[np.float64]:
+    """Return 1 - ARI of each partition with the consensus."""
+    ensemble = as_ensemble(ensemble)
+    codes = check_partition(consensus, "consensus", ensemble.n_objects)
+    return 1.0 - ari_of(tables_with(codes, ensemble.labels, ensemble.n_clusters))
+
+
+def _spread(departures: NDArray[np.float64]) -> float:
+    _check_several(len(departures))
+    return float(np.std(departures, ddof=1))
+
+
+def _check_several(n_partitions: int) -> None:
+    if n_partitions < 2:
+        raise ValueError(
+            f"diversity needs an ensemble of at least two partitions; got {n_partitions}."
+        )

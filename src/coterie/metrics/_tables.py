@@ -1,0 +1,198 @@
+"""Contingency tables of one partition with many, as lists of their cells.
+
+Only cells that hold objects are listed, so the tables of a partition with all others take at
+most one cell per object and partition, whatever the numbers of clusters. All scores are sums
+over cells: because the counts of a row add up to the size of its cluster, a sum over the
+clusters of a partition is a sum over cells as well (sum_i a_i g(a_i) = sum_ij c_ij g(a_i)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from coterie._memory import memory_limit_bytes
+from coterie.ensemble import Ensemble
+
+__all__ = ["Tables", "ari_of", "check_partition", "nmi_of", "pairwise_tables", "tables_with"]
+
+_CELLS = 1 << 20  # the most cells listed at once when tables are cut out of `overlap`
+
+
+class Tables(NamedTuple):
+    """The cells that hold objects, of several contingency tables of the same row partition."""
+
+    n_tables: int
+    table: NDArray[np.int64]
+    """(m,): which table a cell belongs to."""
+    counts: NDArray[np.int64]
+    """(m,): how many objects are in the cell."""
+    rows: NDArray[np.int64]
+    """(m,): how many objects of the table are in the row of the cell."""
+    columns: NDArray[np.int64]
+    """(m,): how many objects of the table are in the column of the cell."""
+
+    def sums(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the sum over the objects of each table; `values` are per cell."""
+        sums = np.bincount(self.table, self.counts * values, minlength=self.n_tables)
+        return np.asarray(sums, dtype=np.float64)
+
+
+def nmi_of(tables: Tables) -> NDArray[np.float64]:
+    """Return the NMI, I / sqrt(H H), of each table; NaN for a table without objects."""
+    n = tables.sums(np.ones(len(tables.table)))
+    objects = n[tables.table]
+    counts, rows, columns = tables.counts, tables.rows, tables.columns
+    # As floats: the products of two counts may not fit an integer.
+    information = tables.sums(np.log((counts / rows) * (objects / columns)))
+    entropies = tables.sums(np.log(objects / rows)) * tables.sums(np.log(objects / columns))
+    nmi = np.zeros(tables.n_tables)
+    np.divide(information, np.sqrt(entropies), out=nmi, where=entropies > 0)
+    nmi = np.clip(nmi, 0.0, 1.0)
+    nmi[_are_equal(tables)] = 1.0  # exactly; also where both are constant
+    nmi[n == 0] = np.nan
+    return nmi
+
+
+def ari_of(tables: Tables) -> NDArray[np.float64]:
+    """Return the adjusted Rand index of each table; NaN for a table without objects."""
+    n = tables.sums(np.ones(len(tables.table)))
+    # Ordered pairs, counted as scikit-learn's pair_confusion_matrix does: differences are taken
+    # between integers, so that nothing is lost where one partition is nearly constant.
+    both = tables.sums(tables.counts - 1)
+    first_only = tables.sums(tables.rows - tables.counts)
+    second_only = tables.sums(tables.columns - tables.counts)
+    neither = n * (n - 1) - both - first_only - second_only
+    excess = 2.0 * (both * neither - first_only * second_only)
+    most = (both + first_only) * (first_only + neither)
+    most += (both + second_only) * (second_only + neither)
+    ari = np.ones(tables.n_tables)
+    np.divide(excess, most, out=ari, where=~_are_equal(tables))
+    ari[n == 0] = np.nan
+    return ari
+
+
+def _are_equal(tables: Tables) -> NDArray[np.bool_]:
+    """Whether the two partitions of a table are the same: every cell is a whole row and column."""
+    split = (tables.counts != tables.rows) | (tables.counts != tables.columns)
+    return np.bincount(tables.table, weights=split, minlength=tables.n_tables) == 0
+
+
+def tables_with(
+    codes: NDArray[np.integer[Any]], labels: NDArray[np.int32], n_clusters: NDArray[np.int64]
+) -> Tables:
+    """Return the tables of one partition with each column of `labels`; -1 is missing in both."""
+    n = len(codes)
+    n_codes = int(codes.max()) + 1
+    known = codes >= 0
+    codes = codes.astype(np.int64)
+    cells = []
+    for e, width in enumerate(n_clusters.tolist()):
+        column = labels[:, e].astype(np.int64)
+        seen = known & (column >= 0)
+        first, second = (codes, column) if seen.all() else (codes[seen], column[seen])
+        joint = first * width + second
+        if n_codes * width <= 4 * n + 1024:
+            counts = np.bincount(joint, minlength=n_codes * width)
+            held = np.flatnonzero(counts)
+            counts = counts[held]
+        else:
+            held, counts = np.unique(joint, return_counts=True)
+        row, col = np.divmod(held, width)
+        sizes = np.bincount(first, minlength=n_codes), np.bincount(second, minlength=width)
+        cells.append((np.full(len(held), e), counts, sizes[0][row], sizes[1][col]))
+    return Tables(len(n_clusters), *(np.concatenate(part) for part in zip(*cells, strict=True)))
+
+
+def pairwise_tables(ensemble: Ensemble) -> Iterator[tuple[int, slice, Tables]]:
+    """Yield (e, partitions, tables): the tables of e with those partitions, all after e.
+
+    The tables are cut out of `overlap`. Where that would not fit the memory limit they are
+    counted from the labels, one partition with all others at a time, which is slower.
+    """
+    n_all = int(ensemble.offsets[-1])
+    if "overlap" not in vars(ensemble) and 8 * n_all**2 > memory_limit_bytes():
+        for e in range(ensemble.n_partitions - 1):
+            others = slice(e + 1, ensemble.n_partitions)
+            tables = tables_with(
+                ensemble.labels[:, e], ensemble.labels[:, others], ensemble.n_clusters[others]
+            )
+            yield e, others, tables
+        return
+    for e, others in _pieces(ensemble):
+        yield e, others, _cut(ensemble, e, others)
+
+
+def _pieces(ensemble: Ensemble) -> Iterator[tuple[int, slice]]:
+    """Yield each partition with runs of later ones whose tables have few enough cells."""
+    offsets, n_partitions = ensemble.offsets, ensemble.n_partitions
+    for e in range(n_partitions - 1):
+        most_columns = _CELLS // int(ensemble.n_clusters[e])
+        start = e + 1
+        while start < n_partitions:
+            fits = int(np.searchsorted(offsets, offsets[start] + most_columns, side="right")) - 1
+            stop = min(max(fits, start + 1), n_partitions)
+            yield e, slice(start, stop)
+            start = stop
+
+
+def _cut(ensemble: Ensemble, e: int, others: slice) -> Tables:
+    """Return the tables of e with a run of other partitions, out of `overlap`."""
+    offsets = ensemble.offsets
+    begin, end = int(offsets[others.start]), int(offsets[others.stop])
+    strip = ensemble.overlap[offsets[e] : offsets[e + 1], begin:end]
+    starts = offsets[others] - begin
+    owner = np.repeat(np.arange(len(starts)), ensemble.n_clusters[others])
+    # What a cluster has in common with the whole other partition: less than its size where the
+    # other partition has missing labels.
+    row_sizes = np.add.reduceat(strip, starts, axis=1)
+    column_sizes = strip.sum(axis=0)
+    row, column = np.nonzero(strip)
+    table = owner[column]
+    return Tables(
+        len(starts), table, strip[row, column], row_sizes[row, table], column_sizes[column]
+    )
+
+
+def check_partition(labels: ArrayLike, name: str, n_objects: int | None = None) -> NDArray[np.intp]:
+    """Return one label vector as codes 0..k-1, in the order of the sorted labels.
+
+    Every value is the name of a cluster, -1 too, as in scikit-learn.
+    """
+    values = np.asarray(labels)
+    if values.ndim != 1:
+        hint = " Pass labels.ravel()." if values.ndim == 2 and 1 in values.shape else ""
+        raise ValueError(
+            f"{name} must be 1-D, one label per object; got shape {values.shape}.{hint}"
+        )
+    if values.size == 0:
+        raise ValueError(f"{name} must label at least one object; got none.")
+    if n_objects is not None and len(values) != n_objects:
+        raise ValueError(
+            f"{name} must have one label for each of the {n_objects} objects; got {len(values)}."
+        )
+    if _any_missing(values):
+        raise ValueError(
+            f"{name} must label every object; got NaN or None. Leave those objects out first."
+        )
+    if values.dtype.kind == "f" and (values != np.floor(values)).any():
+        odd = float(values[values != np.floor(values)][0])
+        raise ValueError(f"{name} must name clusters (integers or strings); got {odd!r}.")
+    try:
+        return np.unique(values, return_inverse=True)[1]
+    except TypeError:  # names of several types, which cannot be sorted
+        return np.unique(values.astype(str), return_inverse=True)[1]
+
+
+def _any_missing(values: NDArray[Any]) -> bool:
+    if values.dtype.kind == "f":
+        return bool(np.isnan(values).any())
+    return values.dtype.kind == "O" and any(
+        value is None
+        or type(value).__name__ in ("NAType", "NaTType")
+        or (isinstance(value, float) and value != value)
+        for value in values
+    )

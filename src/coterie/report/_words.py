@@ -1,0 +1,187 @@
+"""What was done, in words that fit a methods section, with references.
+
+One entry per method and per base clusterer. What has no entry is called by its class name, so
+that a new method works in reports from its first day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+__all__ = ["describe_base", "method_words", "methods_text", "reason_for_number"]
+
+
+class MethodWords(NamedTuple):
+    """How to speak of a consensus method."""
+
+    name: str
+    """Completes "The partitions were combined by ..."; may name parameters in braces."""
+    number: str
+    """Completes "the number of clusters is ..." where the method found it."""
+    confidence: str = "how strongly the ensemble supports the object's place"
+    """Completes "Confidence of an object: ..."."""
+    references: tuple[str, ...] = ()
+
+
+_METHODS = {
+    "EAC": MethodWords(
+        "evidence accumulation clustering (EAC; Fred and Jain, 2005): {linkage}-linkage "
+        "clustering of the objects, their similarity being the share of partitions that put "
+        "two of them together (co-association)",
+        "the one that lasts longest in the tree, the maximum-lifetime criterion",
+        "the share of votes that keep it with the rest of its cluster (1: all partitions agree); "
+        "alone in its cluster, the share that keeps it apart from the nearest one",
+        (
+            "A. L. N. Fred and A. K. Jain (2005). Combining multiple clusterings using evidence "
+            "accumulation. IEEE Transactions on Pattern Analysis and Machine Intelligence, "
+            "27(6), 835-850. doi:10.1109/TPAMI.2005.113",
+        ),
+    ),
+    "LACA": MethodWords(
+        "latent cluster analysis (LACA; Xie et al., 2013): a latent partition of maximum "
+        "likelihood, each partition of the ensemble having two probabilities of its own, to put "
+        "together what belongs together and to put together what does not",
+        "the one at which merging any two clusters would lower the likelihood",
+        "1 if all weighed evidence puts it with its cluster and none with any other, 0.5 if the "
+        "best other cluster would do as well",
+        (
+            "Z. Xie, R. Dong, Z. Deng, Z. He and W. Yang (2013). A probabilistic approach to "
+            "latent cluster analysis. Proceedings of the 23rd International Joint Conference on "
+            "Artificial Intelligence (IJCAI).",
+        ),
+    ),
+}
+
+_BASES = {
+    "KMeans": "k-means",
+    "MiniBatchKMeans": "mini-batch k-means",
+    "BisectingKMeans": "bisecting k-means",
+    "AgglomerativeClustering": "{linkage}-linkage agglomerative clustering",
+    "SpectralClustering": "spectral clustering",
+    "GaussianMixture": "a Gaussian mixture",
+    "BayesianGaussianMixture": "a Bayesian Gaussian mixture",
+    "Birch": "BIRCH",
+}
+
+_SOFTWARE = (
+    "F. Pedregosa et al. (2011). Scikit-learn: machine learning in Python. Journal of Machine "
+    "Learning Research, 12, 2825-2830."
+)
+_AGREEMENT = (
+    "A. Strehl and J. Ghosh (2002). Cluster ensembles: a knowledge reuse framework for combining "
+    "multiple partitions. Journal of Machine Learning Research, 3, 583-617."
+)
+
+
+def method_words(consensus: Any) -> MethodWords:
+    """Return how to speak of a fitted consensus estimator, its parameters filled in."""
+    cls = type(consensus).__name__
+    words = _METHODS.get(cls, MethodWords(cls, f"the one that {cls} finds"))
+    return words._replace(name=words.name.format_map(consensus.get_params(deep=False)))
+
+
+def describe_base(estimator: Any) -> str:
+    """Return the name of a base clusterer in words."""
+    cls = type(estimator).__name__
+    params = estimator.get_params(deep=False)
+    text = _BASES.get(cls, cls).format_map(params)
+    if params.get("init") == "random" and params.get("n_init") == 1:
+        text += " with one random start"
+    return text
+
+
+def reason_for_number(consensus: Any) -> str:
+    """Return why there are as many clusters as there are, as a sentence."""
+    k = consensus.n_clusters_
+    if consensus.n_clusters is not None:
+        return f"{count(k, 'cluster')} as asked for."
+    cls = type(consensus).__name__
+    lifetimes = getattr(consensus, "lifetimes_", None)
+    if lifetimes is None:
+        return f"{cls} found {count(k, 'cluster')}; the number is {method_words(consensus).number}."
+    if not len(lifetimes):
+        return f"{count(k, 'cluster')}: too few objects for a choice by lifetime."
+    text = (
+        f"{cls} found {count(k, 'cluster')}, the number that lasts longest as the tree is cut "
+        f"(lifetime {lifetimes[k - 2]:.3f}"
+    )
+    others = [(life, -number) for number, life in enumerate(lifetimes, start=2) if number != k]
+    if others:
+        life, number = max(others)
+        text += f"; the next longest is {life:.3f}, for {-number} clusters"
+    return text + ")."
+
+
+def methods_text(summary: dict[str, Any]) -> tuple[str, list[str]]:
+    """Return a methods section for a summary, and its references."""
+    sentences = [_made(summary)]
+    ensemble, agreement = summary["ensemble"], summary["agreement"]
+    if ensemble["missing"] > 0:
+        sentences.append(
+            f"{_percent(ensemble['missing'])} of the labels are missing; a partition counts only "
+            "for pairs of objects of which it saw both."
+        )
+    sentences.append(f"The partitions were combined by {summary['consensus']['words']}.")
+    k = count(summary["n_clusters"], "cluster")
+    if summary["n_clusters_given"]:
+        sentences.append(f"The number of clusters was set to {summary['n_clusters']}.")
+    else:
+        sentences.append(
+            f"This gave {k}; the number was not set but is {summary['consensus']['number']}."
+        )
+    sentences.append(
+        f"The consensus shares a mean normalised mutual information of {agreement['anmi']:.2f} "
+        f"with the partitions (Strehl and Ghosh, 2002); objects are in their clusters with a "
+        f"mean confidence of {agreement['confidence']:.2f}."
+    )
+    seed = summary["generation"]["seed"] if summary["generation"] else None
+    software = ", ".join(f"{name} {version}" for name, version in summary["versions"].items())
+    end = f" Seed: {seed}." if seed is not None else ""
+    sentences.append(f"Software: {software}.{end}")
+    references = [*summary["consensus"]["references"], _AGREEMENT]
+    if summary["generation"]:
+        references.append(_SOFTWARE)
+    return " ".join(sentences), sorted(references)
+
+
+def _made(summary: dict[str, Any]) -> str:
+    """Return the sentence on how the partitions were made."""
+    objects = count(summary["n_objects"], "object")
+    ensemble = summary["ensemble"]
+    n_partitions = count(ensemble["n_partitions"], "partition")
+    low, high = ensemble["n_clusters"]
+    clusters = f"{low} to {high} clusters" if low != high else count(low, "cluster")
+    generation = summary["generation"]
+    if generation is None:
+        return f"{n_partitions} of {objects}, with {clusters} each, were taken as given."
+    features = count(summary["n_features"], "feature")
+    text = (
+        f"{objects} with {features} ({generation['preparation']}) were clustered "
+        f"{ensemble['n_partitions']} times by {_list(generation['bases'])}, each time into a "
+        f"number of clusters drawn at random ({clusters})"
+        if low != high
+        else f"{objects} with {features} ({generation['preparation']}) were clustered "
+        f"{ensemble['n_partitions']} times by {_list(generation['bases'])} into {clusters}"
+    )
+    parts = []
+    if generation["max_features"] != "all":
+        parts.append(f"{generation['max_features']} of the features")
+    if generation["max_samples"] != "all":
+        parts.append(f"{generation['max_samples']} of the objects")
+    if parts:
+        text += f", on a random {' and '.join(parts)} each time"
+    return text + "."
+
+
+def count(n: int, noun: str) -> str:
+    """Return '1 cluster', '2 clusters', '12,000 objects'."""
+    return f"{n:,} {noun}" + ("" if n == 1 else "s")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _list(items: Sequence[str]) -> str:
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

@@ -1,0 +1,127 @@
+"""``coterie consense``."""
+
+import io
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from coterie import EAC, Ensemble
+
+VOTES = np.array([[0, 5, 1], [0, 5, 1], [0, 7, 2], [1, 7, 2], [1, 7, 2]])
+EXPECTED = EAC(n_clusters=2).fit(VOTES)
+TWO = ("--clusters", "2", "--method", "eac")
+
+
+@pytest.fixture
+def votes(tmp_path):
+    path = tmp_path / "votes.csv"
+    pl.DataFrame({"who": list("abcde"), **{f"p{j}": VOTES[:, j] for j in range(3)}}).write_csv(path)
+    return path
+
+
+def frame_of(result):
+    assert result.exit_code == 0, result.stderr
+    return pl.read_csv(io.StringIO(result.stdout))
+
+
+def test_table_of_labels(run, votes):
+    frame = frame_of(run("consense", votes, "--id", "who", *TWO))
+    assert frame["id"].to_list() == list("abcde")
+    assert frame["cluster"].to_list() == EXPECTED.labels_.tolist()
+    assert frame["confidence"].to_list() == pytest.approx(EXPECTED.confidence_, abs=1e-6)
+
+
+@pytest.mark.parametrize("ending", ["npz", "npy", "parquet", "tsv"])
+def test_every_format(run, tmp_path, ending):
+    path = tmp_path / f"votes.{ending}"
+    frame = pl.DataFrame({f"p{j}": VOTES[:, j] for j in range(3)})
+    if ending == "npz":
+        Ensemble(VOTES).save(path)
+    elif ending == "npy":
+        np.save(path, VOTES)
+    elif ending == "parquet":
+        frame.write_parquet(path)
+    else:
+        frame.write_csv(path, separator="\t")
+    found = frame_of(run("consense", path, *TWO))
+    assert found["cluster"].to_list() == EXPECTED.labels_.tolist()
+
+
+def test_names_of_clusters_mean_nothing(run, tmp_path):
+    words = [[f"c{v}" for v in VOTES[:, 0]], [f"0{v}" for v in VOTES[:, 1]], VOTES[:, 2] + 0.0]
+    pl.DataFrame(words, schema=["a", "b", "c"]).write_csv(tmp_path / "words.csv")
+    found = frame_of(run("consense", "words.csv", *TWO))
+    assert found["cluster"].to_list() == EXPECTED.labels_.tolist()
+    assert found["confidence"].to_list() == pytest.approx(EXPECTED.confidence_, abs=1e-6)
+
+
+@pytest.mark.parametrize("mark", ["", "NA", "-1", "nan", "out"])
+def test_missing_labels(run, tmp_path, mark):
+    rows = [list(map(str, row)) for row in VOTES]
+    rows[2][0] = mark
+    rows[0][2] = mark
+    lines = ["a,b,c", *(",".join(row) for row in rows)]
+    (tmp_path / "gaps.csv").write_text("\n".join(lines) + "\n")
+    gaps = VOTES.copy()
+    gaps[2, 0] = gaps[0, 2] = -1
+    result = run("consense", "gaps.csv", *TWO, "--missing", "out", "--json")
+    summary = json.loads(result.stdout)
+    assert summary["ensemble"]["missing"] == pytest.approx(2 / 15, abs=1e-6)
+    assert summary["objects"]["cluster"] == EAC(n_clusters=2).fit(gaps).labels_.tolist()
+
+
+def test_text_labels_with_a_gap_stay_text(run, tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\nu,1\nv,1\nv,2\nNA,2\n")
+    summary = json.loads(run("consense", "t.csv", "--json").stdout)
+    assert [row["n_clusters"] for row in summary["partitions"]] == [2, 2]
+    assert summary["partitions"][0]["missing"] == 0.25
+
+
+def test_partition_without_labels_is_noted(run, tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,\n1,\n2,\n")
+    result = run("consense", "t.csv")
+    assert result.exit_code == 0
+    assert "note: dropped 1 partition(s)" in result.stderr
+
+
+def test_truth_and_report(run, votes, tmp_path):
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    result = run("consense", votes, "--id", "who", "--truth", "p2", *TWO, "--json",
+                 "--report", "r.html")  # fmt: skip
+    summary = json.loads(result.stdout)
+    assert summary["scores"]["n_classes"] == 2
+    assert summary["n_features"] is None
+    assert summary["heat_map"]["n_blocks"] == 5
+    assert "were taken as given" in (tmp_path / "r.html").read_text()
+
+
+def test_ensemble_is_saved_and_read_again(run, votes, tmp_path):
+    first = run("consense", votes, "--exclude", "who", *TWO, "--save-ensemble", "e.npz").stdout
+    assert run("consense", "e.npz", *TWO).stdout == first
+
+
+def test_features_are_refused(refuse, tmp_path):
+    (tmp_path / "f.csv").write_text("a,b\n1,0.5\n2,1.5\n")
+    message = refuse("consense", "f.csv")
+    assert "column 'b' holds 0.5" in message
+    assert "coterie cluster" in message
+
+
+def test_what_is_no_ensemble_is_refused(refuse, tmp_path, votes):
+    (tmp_path / "bad.npz").write_bytes(b"PK\x03\x04 and then nothing")
+    assert "not an ensemble" in refuse("consense", "bad.npz")
+    np.savez(tmp_path / "other.npz", a=VOTES)
+    assert "not an ensemble" in refuse("consense", "other.npz")
+    Ensemble(VOTES).save(tmp_path / "e.npz")
+    assert "has no columns to choose" in refuse("consense", "e.npz", "--id", "who")
+    assert "does not exist" in refuse("consense", "no.npz")
+    assert "at most the number of objects (5)" in refuse("consense", votes, "-k", "6")
+    assert "would overwrite the input" in refuse("consense", "e.npz", "--save-ensemble", "e.npz")
+
+
+def test_nothing_but_missing_is_refused(refuse, tmp_path):
+    (tmp_path / "m.csv").write_text("a,b\n,\n-1,NA\n")
+    assert "missing on every object" in refuse("consense", "m.csv")

@@ -1,0 +1,90 @@
+"""``coterie info``, and the command line as a whole."""
+
+import json
+import re
+import time
+
+import coterie
+from coterie import Ensemble
+from coterie.consensus import CONSENSUS
+
+
+def test_installation(run):
+    facts = json.loads(run("info", "--json").stdout)
+    assert facts["coterie"] == coterie.__version__
+    assert set(facts["methods"]) == set(CONSENSUS)
+    assert facts["default method"] == coterie.ConsensusClustering().consensus
+    assert set(facts["extras"]) == {"dask", "hypergraph", "metis", "plot", "report"}
+    text = run("info").stdout
+    assert all(name in text for name in CONSENSUS)
+
+
+def test_extras_that_are_missing_say_how_to_get_them(run, monkeypatch):
+    from coterie.cli import info
+
+    monkeypatch.setattr(info, "find_spec", lambda name: None)
+    assert (
+        'pip install "coterie[dask]"' in json.loads(run("info", "--json").stdout)["extras"]["dask"]
+    )
+
+
+def test_table(run, table):
+    facts = json.loads(run("info", table, "--json").stdout)
+    assert (facts["kind"], facts["rows"], facts["columns"]) == ("table", 30, 4)
+    assert facts["content"]["name"] == "text ('object 0'), 30 different"
+    assert facts["content"]["x"].startswith("numbers from ")
+
+
+def test_ensemble(run, tmp_path):
+    Ensemble([[0, 1], [0, -1], [1, 1]], groups=["a", "b"]).save(tmp_path / "e.npz")
+    facts = json.loads(run("info", "e.npz", "--json").stdout)
+    assert (facts["objects"], facts["partitions"]) == (3, 2)
+    assert facts["missing labels"] == "16.7 %"
+    assert facts["groups"] == {"a": 1, "b": 1}
+
+
+def test_markup_in_names_is_text(run, tmp_path):
+    (tmp_path / "m.csv").write_text("[red]a[/red],b\n1,[bold]x\n")
+    text = run("info", "m.csv").stdout
+    assert "[red]a[/red]" in text
+    assert "[bold]x" in text
+
+
+def test_bad_files(refuse, tmp_path):
+    assert "does not exist" in refuse("info", "none.csv")
+    (tmp_path / "e.npz").touch()
+    assert "not an ensemble" in refuse("info", "e.npz")
+
+
+def test_bad_memory_limit(refuse, monkeypatch):
+    monkeypatch.setenv("COTERIE_MEMORY_LIMIT", "plenty")
+    assert "plenty" in refuse("info")
+
+
+def test_help_version_and_mistyped_commands(run, refuse):
+    assert run("--version").stdout == f"coterie {coterie.__version__}\n"
+    everything = run()
+    assert everything.exit_code == 0
+    for command in ("demo", "cluster", "consense", "info"):
+        assert command in everything.stdout
+        assert run(command, "--help").exit_code == 0
+    assert "Did you mean 'cluster'?" in refuse("clustr")
+    assert "--help" in refuse("cluster")
+
+
+def test_help_imports_nothing_heavy(command):
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; from coterie.cli import app; "
+        "heavy = ('numpy', 'sklearn', 'numba', 'polars', 'matplotlib'); "
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+    start = time.perf_counter()
+    process = command("--version")
+    out, _ = process.communicate(timeout=30)
+    assert re.fullmatch(r"coterie \d+\.\d+\.\d+\n", out)
+    assert time.perf_counter() - start < 5  # usually 0.1 s; the machine may be busy

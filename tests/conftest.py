@@ -1,0 +1,30 @@
+"""Settings of the whole test run.
+
+``COTERIE_SEEDS`` widens the random tests: a number of seeds, or ``3-7`` for these seeds. CI sets
+``CI``, and hypothesis then draws the same examples in every run; ``HYPOTHESIS_PROFILE=thorough``
+draws many more.
+"""
+
+import os
+
+from hypothesis import settings
+
+settings.register_profile("dev", deadline=None, max_examples=50)
+settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)
+settings.register_profile("thorough", deadline=None, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.environ else "dev"))
+
+
+def _seeds():
+    asked = os.environ.get("COTERIE_SEEDS", "1")
+    low, _, high = asked.partition("-")
+    return list(range(int(low), int(high) + 1)) if high else list(range(int(low)))
+
+
+def pytest_generate_tests(metafunc):
+    """Run a test that takes `seed` once for each seed asked for."""
+    if "seed" in metafunc.fixturenames and not any(
+        "seed" in str(mark.args[0]).replace(" ", "").split(",")
+        for mark in metafunc.definition.iter_markers("parametrize")
+    ):
+        metafunc.parametrize("seed", _seeds())

@@ -1,0 +1,584 @@
+"""Slow twins of the library's functions, written from the definitions."""
+
+from __future__ import annotations
+
+import decimal
+import functools
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+
+# --- metrics ---
+
+
+def pairs_together(labels):
+    return np.array([a == b for a, b in itertools.combinations(labels, 2)], dtype=bool)
+
+
+def entropy(labels):
+    n = len(labels)
+    return -sum(labels.count(name) / n * math.log(labels.count(name) / n) for name in set(labels))
+
+
+def nmi(truth, found):
+    truth, found = list(truth), list(found)
+    if len(set(truth)) == 1 and len(set(found)) == 1:
+        return 1.0
+    if len(set(truth)) == 1 or len(set(found)) == 1:
+        return 0.0
+    joint = list(zip(truth, found, strict=True))
+    h_truth, h_found = entropy(truth), entropy(found)
+    return (h_truth + h_found - entropy(joint)) / math.sqrt(h_truth * h_found)
+
+
+def ari(truth, found):
+    """Formula (15) of Domeniconi and Al-Razgan; equal partitions give 1."""
+    first, second = pairs_together(truth), pairs_together(found)
+    if np.array_equal(first, second):
+        return 1.0
+    t1, t2, both = int(first.sum()), int(second.sum()), int((first & second).sum())
+    t3 = t1 * t2 / len(first)
+    return (both - t3) / ((t1 + t2) / 2 - t3)
+
+
+def rand(truth, found):
+    same = pairs_together(truth) == pairs_together(found)
+    return float(same.mean()) if len(same) else 1.0
+
+
+def pairwise_scores(truth, found):
+    """(f, precision, recall) over pairs."""
+    first, second = pairs_together(truth), pairs_together(found)
+    right = int((first & second).sum())
+    if not first.any() and not second.any():
+        return 1.0, 1.0, 1.0
+    if right == 0:
+        return 0.0, 0.0, 0.0
+    precision, recall = right / int(second.sum()), right / int(first.sum())
+    return 2 * precision * recall / (precision + recall), precision, recall
+
+
+def class_f(truth, found):
+    total = 0.0
+    for name in set(truth):
+        members = {i for i, value in enumerate(truth) if value == name}
+        best = 0.0
+        for other in set(found):
+            cluster = {i for i, value in enumerate(found) if value == other}
+            common = len(members & cluster)
+            if common:
+                precision, recall = common / len(cluster), common / len(members)
+                best = max(best, 2 * precision * recall / (precision + recall))
+        total += len(members) / len(truth) * best
+    return total
+
+
+def consistency_index(truth, found):
+    """Try every one-to-one matching."""
+    few, many = sorted([list(truth), list(found)], key=lambda labels: len(set(labels)))
+    joint = list(zip(few, many, strict=True))
+    names = sorted(set(few))
+    return max(
+        sum(joint.count(pair) for pair in zip(names, chosen, strict=True))
+        for chosen in itertools.permutations(sorted(set(many)), len(names))
+    ) / len(joint)
+
+
+def error_rate(truth, found):
+    truth, found = list(truth), list(found)
+    if len(set(found)) <= len(set(truth)):
+        return 1 - consistency_index(truth, found)
+    right = 0
+    for name in set(found):
+        classes = [a for a, b in zip(truth, found, strict=True) if b == name]
+        right += max(classes.count(c) for c in set(classes))
+    return 1 - right / len(truth)
+
+
+def common_objects(first, second):
+    """The labels of two columns on the objects that both saw."""
+    seen = [(a, b) for a, b in zip(first, second, strict=True) if a >= 0 and b >= 0]
+    return [a for a, _ in seen], [b for _, b in seen]
+
+
+def pairwise_scores_of(labels, score):
+    """(L, L) of a score on the objects that two columns both saw; NaN if there are none."""
+    n_partitions = labels.shape[1]
+    scores = np.full((n_partitions, n_partitions), np.nan)
+    for e, f in itertools.product(range(n_partitions), repeat=2):
+        first, second = common_objects(labels[:, e], labels[:, f])
+        if first:
+            scores[e, f] = score(first, second)
+    return scores
+
+
+def correlation(first, second):
+    """Pearson's, 0 where one of the two is constant."""
+    first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    if len(first) < 2 or np.ptp(first) <= 1e-12 * np.abs(first).max() or np.ptp(second) == 0:
+        return 0.0
+    first, second = first - first.mean(), second - second.mean()
+    return float((first * second).sum() / math.sqrt((first**2).sum() * (second**2).sum()))
+
+
+def hubert_gamma(X, labels):
+    distances = [math.dist(a, b) for a, b in itertools.combinations(X, 2)]
+    return correlation(distances, ~pairs_together(labels))
+
+
+# --- LACA -------------------------------------------------------------------------------------
+
+
+def laca_initial(labels, ess=30.0):
+    """(10), (11) over unordered pairs that a partition saw."""
+    n, n_partitions = labels.shape
+    same, both = _pair_tables(labels)
+    count, rcount = same.sum(axis=0), (both & ~same).sum(axis=0)
+    upper = np.triu(np.ones((n, n), dtype=bool), 1)
+    rho, r = np.empty(n_partitions), np.empty(n_partitions)
+    for e in range(n_partitions):
+        together, seen = same[e] & upper, both[e] & upper
+        rho[e] = (count[together].sum() + 0.5 * ess) / (count[seen].sum() + ess)
+        r[e] = (rcount[together].sum() + 0.5 * ess) / (rcount[seen].sum() + ess)
+    return rho, r
+
+
+def laca_pair_counts(labels, model):
+    """n_11, n_10, n_01, n_00 of (6) for each partition, shape (4, L)."""
+    same, both = _pair_tables(labels)
+    upper = np.triu(np.ones((len(labels), len(labels)), dtype=bool), 1)
+    joined = np.equal.outer(model, model) & upper
+    split = ~np.equal.outer(model, model) & upper
+    return np.array(
+        [
+            [(joined & s).sum(), (joined & b & ~s).sum(), (split & s).sum(), (split & b & ~s).sum()]
+            for s, b in zip(same, both, strict=True)
+        ]
+    ).T
+
+
+def laca_estimate(labels, model, ess=30.0):
+    """(21), (22)."""
+    n11, n10, n01, n00 = laca_pair_counts(labels, model)
+    return (n11 + 0.5 * ess) / (n11 + n10 + ess), (n01 + 0.5 * ess) / (n01 + n00 + ess)
+
+
+def laca_log_likelihood(labels, model, rho, r):
+    """(6) summed over partitions."""
+    n11, n10, n01, n00 = laca_pair_counts(labels, model)
+    return float(
+        (n11 * np.log(rho) + n10 * np.log(1 - rho) + n01 * np.log(r) + n00 * np.log(1 - r)).sum()
+    )
+
+
+def laca_scores(labels, rho, r):
+    """(17), (18) as a dense matrix."""
+    same, both = _pair_tables(labels)
+    scores = np.zeros((len(labels), len(labels)))
+    for e in range(labels.shape[1]):
+        scores += np.where(same[e], np.log(rho[e] / r[e]), 0.0)
+        scores += np.where(both[e] & ~same[e], np.log((1 - rho[e]) / (1 - r[e])), 0.0)
+    return scores
+
+
+def laca_infer(scores, n_clusters=None):
+    """The algorithm box of section 3.2, or down to n_clusters."""
+    clusters = [[i] for i in range(len(scores))]
+    floor = 2 if n_clusters is None else n_clusters
+    while len(clusters) > floor:
+        best, pair = -np.inf, None
+        for a in range(len(clusters)):
+            for b in range(a + 1, len(clusters)):
+                link = scores[np.ix_(clusters[a], clusters[b])].mean()
+                if link > best + 1e-12 * (1 + abs(best)) or pair is None:
+                    best, pair = link, (a, b)
+        if n_clusters is None and best < 0:
+            break
+        a, b = pair
+        clusters[a] = clusters[a] + clusters[b]
+        del clusters[b]
+    model = np.empty(len(scores), dtype=int)
+    for name, members in enumerate(clusters):
+        model[members] = name
+    return model
+
+
+def laca(labels, n_clusters=None, ess=30.0, tol=1e-3, max_iter=100):
+    """The whole algorithm. Returns (model, rho, r, log-likelihood, converged, rounds)."""
+    rho, r = laca_initial(labels, ess)
+    models, likelihoods, converged = [], [], False
+    for _ in range(max_iter):
+        scores = laca_scores(labels, rho, r)
+        model = laca_infer(scores)
+        old = rho, r
+        rho, r = laca_estimate(labels, model, ess)
+        models.append(model)
+        likelihoods.append(laca_log_likelihood(labels, model, rho, r))
+        if np.abs(rho - old[0]).sum() + np.abs(r - old[1]).sum() < tol:
+            converged = True
+            break
+        first = next(t for t, m in enumerate(models) if np.array_equal(m, model))
+        if first < len(models) - 1:
+            model = models[first + int(np.argmax(likelihoods[first:]))]
+            break
+    rounds = len(models)
+    if n_clusters is not None:
+        model = laca_infer(scores, n_clusters)
+    rho, r = laca_estimate(labels, model, ess)
+    return model, rho, r, laca_log_likelihood(labels, model, rho, r), converged, rounds
+
+
+def _pair_tables(labels):
+    """For each partition: pairs together, and pairs of which it saw both; shape (L, n, n)."""
+    labels = np.asarray(labels)
+    seen = labels >= 0
+    both = np.array([np.logical_and.outer(s, s) for s in seen.T])
+    same = np.array([np.equal.outer(c, c) for c in labels.T]) & both
+    return same, both
+
+
+# --- ensembles ---
+
+
+def votes(labels, i, j):
+    """(partitions that put i and j together, partitions that saw both)."""
+    seen = [(a, b) for a, b in zip(labels[i], labels[j], strict=True) if a != -1 and b != -1]
+    return sum(a == b for a, b in seen), len(seen)
+
+
+def share(together, observed):
+    """The share of votes for together; 0 where there is no vote."""
+    return Fraction(together, observed) if observed else Fraction(0)
+
+
+def coassociation(labels):
+    """Lists of Fraction, the diagonal included."""
+    n = len(labels)
+    return [[share(*votes(labels, i, j)) for j in range(n)] for i in range(n)]
+
+
+def weighted_scores(labels, together, apart):
+    """Sum over the partitions that saw both objects of what each gives for the pair."""
+    n, n_partitions = len(labels), len(labels[0])
+    return [
+        [
+            sum(
+                Fraction(together[e]) if labels[i][e] == labels[j][e] else Fraction(apart[e])
+                for e in range(n_partitions)
+                if labels[i][e] != -1 and labels[j][e] != -1
+            )
+            for j in range(n)
+        ]
+        for i in range(n)
+    ]
+
+
+def patterns(labels):
+    """(distinct rows by first object, how often each occurs, the row of each object)."""
+    rows = [tuple(row) for row in labels]
+    distinct = list(dict.fromkeys(rows))
+    return distinct, [rows.count(row) for row in distinct], [distinct.index(row) for row in rows]
+
+
+def codes(column):
+    """Labels 0..k-1 in the order of the sorted values, and these values."""
+    names = sorted({value for value in column if value != -1})
+    return [names.index(value) if value != -1 else -1 for value in column], names
+
+
+def overlap(labels):
+    """(K, K) counts of objects; clusters by partition, then by sorted name."""
+    labels = np.asarray(labels)
+    clusters = [
+        {i for i, value in enumerate(column) if value == name}
+        for column in labels.T.tolist()
+        for name in codes(column)[1]
+    ]
+    return [[len(a & b) for b in clusters] for a in clusters]
+
+
+def order_by_size(labels):
+    """Names 0, 1, ... from the largest cluster on; of equal ones, the smallest object first."""
+    labels = list(labels)
+    names = sorted(set(labels), key=lambda name: (-labels.count(name), labels.index(name)))
+    return [names.index(name) for name in labels]
+
+
+# --- linkage ---
+
+
+def cluster_link(similarity, rule, first, second):
+    values = [similarity[i][j] for i in first for j in second]
+    if rule == "average":
+        return sum(values) / Fraction(len(values))
+    return max(values) if rule == "single" else min(values)
+
+
+def greedy_merges(similarity, rule="average"):
+    """All merges (u, v, link), the best pair first; ties: the smallest (u, v).
+
+    A cluster is known by its smallest object.
+    """
+    clusters = {i: [i] for i in range(len(similarity))}
+    merges = []
+    while len(clusters) > 1:
+        link, u, v = max(
+            (
+                (cluster_link(similarity, rule, clusters[u], clusters[v]), -u, -v)
+                for u, v in itertools.combinations(sorted(clusters), 2)
+            ),
+        )
+        u, v = -u, -v
+        merges.append((u, v, link))
+        clusters[u] += clusters.pop(v)
+    return merges
+
+
+def check_merges(similarity, merges, rule="average", tolerance=1e-9):
+    """Assert that (u, v, link) are merges of a best pair at each step.
+
+    This is what any algorithm must satisfy, whatever its rule for ties.
+    """
+    clusters = {i: [i] for i in range(len(similarity))}
+    for u, v, link in merges:
+        assert u < v
+        assert u in clusters
+        assert v in clusters
+        exact = cluster_link(similarity, rule, clusters[u], clusters[v])
+        assert abs(float(exact) - link) < tolerance, (u, v, exact, link)
+        best = max(
+            cluster_link(similarity, rule, clusters[a], clusters[b])
+            for a, b in itertools.combinations(clusters, 2)
+        )
+        assert float(best - exact) < tolerance, (u, v, exact, best)
+        clusters[u] += clusters.pop(v)
+    assert len(clusters) == 1
+
+
+def cut(merges, n_objects, n_clusters):
+    """Labels after the first n - k merges, largest cluster first."""
+    name = list(range(n_objects))
+    for u, v, _ in merges[: n_objects - n_clusters]:
+        low, high = name[u], name[v]
+        name = [low if x == high else x for x in name]
+    return order_by_size(name)
+
+
+def lifetimes(merges):
+    """How long k = 2 .. n - 1 clusters last: h_(n-k+1) - h_(n-k), heights sorted."""
+    n = len(merges) + 1
+    h = [None, *sorted(1 - link for _, _, link in merges)]  # h[1] is the lowest
+    return [h[n - k + 1] - h[n - k] for k in range(2, n)]
+
+
+def longest_lived(merges):
+    """The k of the largest lifetime, the smallest among equal ones."""
+    values = lifetimes(merges)
+    return 2 + values.index(max(values))
+
+
+def spanning_tree(distance):
+    """Edges (weight, i, j), i < j, by Kruskal in the order of (weight, i, j)."""
+    n = len(distance)
+    component = list(range(n))
+    tree = []
+    for weight, i, j in sorted(
+        (distance[i][j], i, j) for i, j in itertools.combinations(range(n), 2)
+    ):
+        if component[i] != component[j]:
+            tree.append((weight, i, j))
+            gone = component[j]
+            component = [component[i] if c == gone else c for c in component]
+    return tree
+
+
+# --- support of a consensus ---
+
+
+def share_with(row, labels, members):
+    """Of the votes cast between one row and the members, the share for together."""
+    rows = [row, *(labels[j] for j in members)]
+    counts = [votes(rows, 0, j) for j in range(1, len(rows))]
+    return share(sum(t for t, _ in counts), sum(o for _, o in counts))
+
+
+def confidence(labels, consensus):
+    """Share of votes with the rest of the own cluster; alone: 1 - the best other.
+
+    0 for an object that no partition saw.
+    """
+    n = len(labels)
+    clusters = {c: [i for i in range(n) if consensus[i] == c] for c in set(consensus)}
+    found = []
+    for i in range(n):
+        rest = [j for j in clusters[consensus[i]] if j != i]
+        others = [members for c, members in clusters.items() if c != consensus[i]]
+        if all(value == -1 for value in labels[i]):
+            found.append(Fraction(0))
+        elif rest:
+            found.append(share_with(labels[i], labels, rest))
+        else:
+            found.append(1 - max((share_with(labels[i], labels, m) for m in others), default=0))
+    return found
+
+
+def predict(labels, consensus, row):
+    """The cluster with the largest share of votes; ties: the first, which is the largest."""
+    clusters = range(max(consensus) + 1)
+    shares = [
+        share_with(row, labels, [i for i in range(len(labels)) if consensus[i] == c])
+        for c in clusters
+    ]
+    return shares.index(max(shares))
+
+
+def same_partition(first, second):
+    first, second = np.asarray(first), np.asarray(second)
+    return np.array_equal(np.equal.outer(first, first), np.equal.outer(second, second))
+
+
+# --- HNE ---
+
+
+def threshold_edges(labels, theta):
+    """Pairs i < j with together / observed > theta, from one division."""
+    n = len(labels)
+    edges = set()
+    for i, j in itertools.combinations(range(n), 2):
+        together, observed = votes(labels, i, j)
+        if observed and together / observed > theta:
+            edges.add((i, j))
+    return edges
+
+
+@functools.cache
+def normalized_edges(n_edges, a, b, theta):
+    """(3), with 50 digits."""
+    with decimal.localcontext(prec=50):
+        theta = decimal.Decimal(theta)
+        power = 1 + (1 - theta) / (1 + theta)
+        a, b = decimal.Decimal(a), decimal.Decimal(b)
+        return n_edges / ((a + b) ** power - a**power - b**power)
+
+
+def hne_merges(labels, theta):
+    """All merges (u, v, edges, normalized edges) until no edge is left.
+
+    The largest normalized edges first; what differs by a share below 1e-12 is equal, and the
+    smallest (u, v) is taken, a cluster being known by its smallest object.
+    """
+    edges = threshold_edges(labels, theta)
+    clusters = {i: [i] for i in range(len(labels))}
+    merges = []
+    while True:
+        best = None
+        for u, v in itertools.combinations(sorted(clusters), 2):
+            between = sum(
+                (min(i, j), max(i, j)) in edges for i in clusters[u] for j in clusters[v]
+            )
+            if between:
+                link = normalized_edges(between, len(clusters[u]), len(clusters[v]), theta)
+                if best is None or link > best[3] * (1 + decimal.Decimal("1e-12")):
+                    best = (u, v, between, link)
+        if best is None:
+            return merges
+        merges.append(best)
+        clusters[best[0]] += clusters.pop(best[1])
+
+
+def edge_confidence(labels, consensus, theta):
+    """Share of an object's edges in its cluster; alone: 1 - its largest co-association."""
+    n = len(labels)
+    edges = threshold_edges(labels, theta)
+    found = []
+    for i in range(n):
+        near = [j for j in range(n) if (min(i, j), max(i, j)) in edges]
+        if all(value == -1 for value in labels[i]):
+            found.append(Fraction(0))
+        elif consensus.count(consensus[i]) == 1:
+            shares = [share(*votes(labels, i, j)) for j in range(n) if j != i]
+            found.append(1 - max(shares, default=Fraction(0)))
+        else:
+            own = sum(consensus[j] == consensus[i] for j in near)
+            found.append(Fraction(own, len(near)) if near else Fraction(0))
+    return found
+
+
+# --- MSTEClust ---
+
+
+def separation(labels, i, j, groups, validity, rule):
+    """(H(i, j), the chosen group's place among the sorted names, its margin), exact.
+
+    Rule 'margin' or 'printed' chooses one group; (1, None, None) where no run saw both.
+    """
+    chosen = None
+    for place, name in enumerate(sorted(set(groups))):
+        runs = [e for e, group in enumerate(groups) if group == name]
+        quality = Fraction(sum(Fraction(validity[e]) for e in runs), len(runs))
+        runs = [e for e in runs if labels[i][e] != -1 and labels[j][e] != -1]
+        if not runs:
+            continue
+        apart = [e for e in runs if labels[i][e] != labels[j][e]]
+        P = Fraction(len(apart), len(runs))
+        p = max(P, 1 - P)
+        value = quality * (2 * p - 1) if rule == "margin" else quality * p
+        if chosen is None or value > chosen[0]:
+            H = sum((Fraction(validity[e]) for e in apart), Fraction(0)) / len(runs)
+            chosen = value, H, place, quality * (2 * p - 1)
+    return chosen[1:] if chosen else (Fraction(1), None, None)
+
+
+def variance_weights(labels, i, j, groups):
+    """PWEC: {group: (alpha, P)} over the groups with a run that saw both; alphas sum to 1."""
+    shares = {}
+    for name in sorted(set(groups)):
+        row = [labels[i][e] for e, group in enumerate(groups) if group == name]
+        other = [labels[j][e] for e, group in enumerate(groups) if group == name]
+        both = [(a, b) for a, b in zip(row, other, strict=True) if a != -1 and b != -1]
+        if both:
+            shares[name] = Fraction(sum(a != b for a, b in both), len(both)), len(both)
+    sure = {name: n_runs for name, (P, n_runs) in shares.items() if P in (0, 1)}
+    raw = sure or {name: n_runs / (P * (1 - P)) for name, (P, n_runs) in shares.items()}
+    return {
+        name: (Fraction(weight) / sum(raw.values()), shares[name][0])
+        for name, weight in raw.items()
+    }
+
+
+def variance_separation(labels, i, j, groups):
+    weights = variance_weights(labels, i, j, groups)
+    return sum(alpha * P for alpha, P in weights.values()) if weights else Fraction(1)
+
+
+def fixed_separation(labels, i, j, weights):
+    both = [e for e in range(len(weights)) if labels[i][e] != -1 and labels[j][e] != -1]
+    total = sum(Fraction(weights[e]) for e in both)
+    apart = sum(Fraction(weights[e]) for e in both if labels[i][e] != labels[j][e])
+    return apart / total if total else Fraction(1)
+
+
+def pair_matrix(n, value):
+    """(n, n) of value(i, j), rounded to 12 decimals; the diagonal is not used."""
+    return [[round(float(value(i, j)), 12) if i != j else 0.0 for j in range(n)] for i in range(n)]
+
+
+def tree_cut(tree, n_clusters):
+    """Labels after removing the last k - 1 edges (weight, i, j)."""
+    kept = tree[: len(tree) + 1 - n_clusters]
+    return cut([(i, j, None) for _, i, j in kept], len(tree) + 1, n_clusters)
+
+
+def tree_criterion(tree, n_clusters):
+    """The logarithm of (9), computed anew for this number of clusters."""
+    labels = tree_cut(tree, n_clusters)
+    kept = tree[: len(tree) + 1 - n_clusters]
+    total = sum(weight for weight, _, _ in tree)
+    value = math.log(n_clusters)
+    for c in set(labels):
+        inside = sum(weight for weight, i, _ in kept if labels[i] == c)
+        if total > 0:
+            value += inside / total * math.log(labels.count(c))
+    return value
