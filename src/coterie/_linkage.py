@@ -327,9 +327,12 @@ def _average_merges(leaves, tolerance: float, regime: Regime, limit: int) -> _Me
     clusters = _Clusters.of_leaves(leaves)
     found: list[_Merges] = []
     while regime != "triangle":
-        nearest, links = kernels.nearest_clusters(
-            leaves, clusters.cluster, clusters.heads, clusters.after, clusters.sizes, tolerance
-        )
+        if found:
+            nearest, links = kernels.nearest_clusters(
+                leaves, clusters.cluster, clusters.heads, clusters.after, clusters.sizes, tolerance
+            )
+        else:
+            nearest, links = kernels.nearest_leaves(leaves, tolerance)
         u = np.arange(len(nearest))
         u = u[(nearest[nearest] == u) & (u < nearest)]
         found.append((clusters.heads[u], clusters.heads[nearest[u]], links[u]))

@@ -85,25 +85,35 @@ def count_observed(columns, missing, seen, n_seen, start, stop, out):
 
 
 @njit
-def share_row(columns, missing, has_missing, i, seen, together, observed, out):
+def share_tile(columns, missing, has_missing, i, seen, n_seen, start, stop, scratch, out):
+    """Write the co-association of object i with objects start..stop-1 to the front of `out`.
+
+    `scratch` is (2, stop - start) or larger, of the count type.
+    """
+    together, observed = scratch[0], scratch[1]
+    count_together(columns, i, seen, n_seen, start, stop, together)
+    if has_missing:
+        count_observed(columns, missing, seen, n_seen, start, stop, observed)
+        for j in range(stop - start):
+            n_both = np.float64(observed[j])
+            out[j] = together[j] / (n_both if n_both > 0.0 else 1.0)
+    else:
+        for j in range(stop - start):
+            out[j] = together[j] / n_seen
+
+
+@njit
+def share_row(columns, missing, has_missing, i, seen, scratch, out):
     """Write the co-association of object i with every object to `out`.
 
-    `together` and `observed` are scratch of the count type, of length _TILE at least.
+    `scratch` is (2, _TILE) of the count type, `seen` has room for every partition.
     """
     n = columns.shape[1]
     n_seen = seen_partitions(columns, i, missing, seen)
     for start in range(0, n, _TILE):
         stop = min(n, start + _TILE)
         target = out[start:stop]
-        count_together(columns, i, seen, n_seen, start, stop, together)
-        if has_missing:
-            count_observed(columns, missing, seen, n_seen, start, stop, observed)
-            for j in range(stop - start):
-                n_both = np.float64(observed[j])
-                target[j] = together[j] / (n_both if n_both > 0.0 else 1.0)
-        else:
-            for j in range(stop - start):
-                target[j] = together[j] / n_seen
+        share_tile(columns, missing, has_missing, i, seen, n_seen, start, stop, scratch, target)
 
 
 @parallel_njit
@@ -168,9 +178,8 @@ def _fill_shares(columns, missing, scratch, out):
     n_partitions, n = columns.shape
     for i in prange(n):
         seen = np.empty(n_partitions, dtype=np.int64)
-        together = np.empty(_TILE, dtype=scratch.dtype)
-        observed = np.empty(_TILE, dtype=scratch.dtype)
-        share_row(columns, missing, True, i, seen, together, observed, out[i])
+        tiles = np.empty((2, _TILE), dtype=scratch.dtype)
+        share_row(columns, missing, True, i, seen, tiles, out[i])
 
 
 @parallel_njit
@@ -202,10 +211,9 @@ def _fill_condensed(columns, missing, has_missing, scratch, out):
     n_partitions, n = columns.shape
     for i in prange(n):
         seen = np.empty(n_partitions, dtype=np.int64)
-        together = np.empty(_TILE, dtype=scratch.dtype)
-        observed = np.empty(_TILE, dtype=scratch.dtype)
+        tiles = np.empty((2, _TILE), dtype=scratch.dtype)
         row = np.empty(n)
-        share_row(columns, missing, has_missing, i, seen, together, observed, row)
+        share_row(columns, missing, has_missing, i, seen, tiles, row)
         start = i * n - i * (i + 1) // 2 - i - 1
         for j in range(i + 1, n):
             out[start + j] = 1.0 - row[j]

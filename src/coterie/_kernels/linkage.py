@@ -22,7 +22,7 @@ from coterie._kernels.coassociation import (
     _TILE,
     count_together,
     seen_partitions,
-    share_row,
+    share_tile,
 )
 
 # What a pair of objects scores.
@@ -63,46 +63,56 @@ class Leaves(NamedTuple):
 
 
 # --- similarities of one leaf, one cluster ------------------------------------------------------
+#
+# Leaves are scored a tile at a time, so that what is added up stays in the first-level cache.
 
 
 @njit
-def score_row(leaves, i, seen, scratch, out):
-    """Write the score of leaf i with every leaf to `out`; `seen` and `scratch` are scratch.
+def _make_scratch(leaves):
+    """Return the arrays that scoring works in: one set for each task."""
+    n_partitions = leaves.columns.shape[0]
+    return (
+        np.empty(n_partitions, dtype=np.int64),
+        np.empty((2, _TILE), dtype=leaves.count_type.dtype),
+        np.empty(_TILE, dtype=np.int32),
+        np.empty(_TILE),
+        np.empty(_TILE),
+    )
+
+
+@njit
+def _score_tile(leaves, i, n_seen, start, stop, scratch, out):
+    """Write the score of leaf i with leaves start..stop-1 to the front of `out`.
 
     The sum over partitions runs in the same order for (i, j) and (j, i), so that the two come
     out equal to the last bit.
     """
-    columns, missing = leaves.columns, leaves.missing
-    if leaves.kind == SHARES:
-        share_row(columns, missing, leaves.has_missing, i, seen, scratch[0], scratch[1], out)
-        return
-    n_leaves = columns.shape[1]
-    n_seen = seen_partitions(columns, i, missing, seen)
-    together = scratch[0]
-    for start in range(0, n_leaves, _TILE):
-        stop = min(n_leaves, start + _TILE)
-        if leaves.kind == COUNTS:
-            count_together(columns, i, seen, n_seen, start, stop, together)
-            target = out[start:stop]
-            for j in range(stop - start):
-                target[j] = together[j]
-        elif leaves.kind == POINTS:
-            points = np.empty(stop - start, dtype=np.int32)
-            _weigh(leaves, leaves.points, i, seen, n_seen, start, stop, points)
-            target = out[start:stop]
-            for j in range(stop - start):
-                target[j] = points[j]
-        else:
-            _weigh(leaves, leaves.weights, i, seen, n_seen, start, stop, out[start:stop])
+    seen, counts, points, _, _ = scratch
+    columns = leaves.columns
+    if leaves.kind == COUNTS:
+        count_together(columns, i, seen, n_seen, start, stop, counts[0])
+        for j in range(stop - start):
+            out[j] = counts[0, j]
+    elif leaves.kind == SHARES:
+        share_tile(
+            columns, leaves.missing, leaves.has_missing, i, seen, n_seen, start, stop, counts, out
+        )
+    elif leaves.kind == POINTS:
+        _weigh(leaves, leaves.points, i, seen, n_seen, start, stop, points)
+        for j in range(stop - start):
+            out[j] = points[j]
+    else:
+        _weigh(leaves, leaves.weights, i, seen, n_seen, start, stop, out)
 
 
 @njit
-def _weigh(leaves, weights, i, seen, n_seen, start, stop, target):
+def _weigh(leaves, weights, i, seen, n_seen, start, stop, out):
     """Add up for leaves start..stop-1 the weights of the partitions of `seen`."""
     columns, missing = leaves.columns, leaves.missing
     none = weights.dtype.type(0)
-    target[:] = none
+    target = out[: stop - start]
     if leaves.has_missing:
+        target[:] = none
         for s in range(n_seen):
             e = seen[s]
             code, row = columns[e, i], columns[e, start:stop]
@@ -135,39 +145,47 @@ def _weigh(leaves, weights, i, seen, n_seen, start, stop, target):
 
 
 @njit
-def _score_cluster(leaves, head, after, scratch, seen, row, total):
-    """Write to `total` the sum of scores of every leaf with the objects of one cluster.
+def _sum_scores(leaves, head, after, cluster, scratch, sums):
+    """Write to `sums` the sum of scores of one cluster with every cluster, over objects.
 
-    The cluster is the list of leaves that starts at `head` and goes on by `after`.
+    The cluster is the list of leaves that starts at `head` and goes on by `after`; `cluster` is
+    the cluster of each leaf.
     """
+    seen, _, _, scores, total = scratch
     n_leaves = leaves.columns.shape[1]
     n_members = 0
     leaf = head
     while leaf >= 0:
         n_members += 1
         leaf = after[leaf]
-    total[:] = 0.0
-    if leaves.kind != SHARES and n_members > _MANY:
-        _add_table_scores(leaves, head, after, total)
-        return
-    leaf = head
-    while leaf >= 0:
-        score_row(leaves, leaf, seen, scratch, row)
-        weight = np.float64(leaves.counts[leaf])
-        for j in range(n_leaves):
-            total[j] += weight * row[j]
-        leaf = after[leaf]
+    by_table = leaves.kind != SHARES and n_members > _MANY
+    values = _label_values(leaves, head, after) if by_table else np.empty((0, 0))
+    sums[:] = 0.0
+    for start in range(0, n_leaves, _TILE):
+        stop = min(n_leaves, start + _TILE)
+        total[: stop - start] = 0.0
+        if by_table:
+            _look_up(leaves, values, start, stop, total)
+        else:
+            leaf = head
+            while leaf >= 0:
+                n_seen = seen_partitions(leaves.columns, leaf, leaves.missing, seen)
+                _score_tile(leaves, leaf, n_seen, start, stop, scratch, scores)
+                weight = np.float64(leaves.counts[leaf])
+                for j in range(stop - start):
+                    total[j] += weight * scores[j]
+                leaf = after[leaf]
+        for j in range(stop - start):
+            sums[cluster[start + j]] += total[j] * leaves.counts[start + j]
 
 
 @njit
-def _add_table_scores(leaves, head, after, total):
-    """Do the same for a large cluster: from its counts of labels, one look-up for each."""
-    n_partitions, n_leaves = leaves.columns.shape
-    n_codes = leaves.n_codes
-    value = np.empty(n_codes)
+def _label_values(leaves, head, after):
+    """Return (L, codes): what an object with each label scores with a cluster, summed over it."""
+    n_partitions = leaves.columns.shape[0]
+    values = np.zeros((n_partitions, leaves.n_codes))
     for e in range(n_partitions):
-        labels = leaves.columns[e]
-        value[:] = 0.0
+        labels, value = leaves.columns[e], values[e]
         leaf = head
         while leaf >= 0:
             if labels[leaf] != leaves.missing:
@@ -176,81 +194,108 @@ def _add_table_scores(leaves, head, after, total):
         if leaves.kind != COUNTS:
             n_seen = value.sum()
             together, apart = leaves.weights[0, e], leaves.weights[1, e]
-            for code in range(n_codes):
+            for code in range(leaves.n_codes):
                 value[code] = together * value[code] + apart * (n_seen - value[code])
-        if leaves.has_missing:
-            for j in range(n_leaves):
-                if labels[j] != leaves.missing:
-                    total[j] += value[labels[j]]
-        else:
-            for j in range(n_leaves):
-                total[j] += value[labels[j]]
+    return values
 
 
 @njit
-def _sum_by_cluster(total, counts, cluster, out):
-    """Turn sums per leaf (times the objects that have it) into sums per cluster."""
-    out[:] = 0.0
-    for j in range(cluster.size):
-        out[cluster[j]] += total[j] * counts[j]
+def _look_up(leaves, values, start, stop, total):
+    """Add the value of each label of leaves start..stop-1: quick where a cluster is large."""
+    for e in range(values.shape[0]):
+        labels, value = leaves.columns[e, start:stop], values[e]
+        if leaves.has_missing:
+            for j in range(stop - start):
+                if labels[j] != leaves.missing:
+                    total[j] += value[labels[j]]
+        else:
+            for j in range(stop - start):
+                total[j] += value[labels[j]]
 
 
 # --- rounds: all clusters find their nearest at once ---------------------------------------------
 
 
 @parallel_njit
-def nearest_clusters(
-    leaves,
-    cluster,
-    heads,
-    after,
-    sizes,
-    tolerance,
-):
+def nearest_leaves(leaves, tolerance):
+    """Return for each leaf the nearest other one (ties: the smallest) and the link.
+
+    All pairs of objects across two leaves score the same, so the link is the score itself.
+    """
+    n_leaves = leaves.columns.shape[1]
+    nearest = np.empty(n_leaves, dtype=np.int64)
+    links = np.empty(n_leaves)
+    for chunk in prange((n_leaves + _CHUNK - 1) // _CHUNK):
+        scratch = _make_scratch(leaves)
+        seen, counts, points, scores, _ = scratch
+        for i in range(chunk * _CHUNK, min(n_leaves, (chunk + 1) * _CHUNK)):
+            n_seen = seen_partitions(leaves.columns, i, leaves.missing, seen)
+            best, best_score = -1, -np.inf
+            for start in range(0, n_leaves, _TILE):
+                stop = min(n_leaves, start + _TILE)
+                # In the type of the scores, whose maximum the compiler finds by vectors.
+                if leaves.kind == COUNTS:
+                    count_together(leaves.columns, i, seen, n_seen, start, stop, counts[0])
+                    j, score = _first_best(counts[0], i - start, stop - start, 0.0)
+                elif leaves.kind == POINTS:
+                    _weigh(leaves, leaves.points, i, seen, n_seen, start, stop, points)
+                    j, score = _first_best(points, i - start, stop - start, 0.0)
+                else:
+                    _score_tile(leaves, i, n_seen, start, stop, scratch, scores)
+                    j, score = _first_best(scores, i - start, stop - start, tolerance)
+                if j >= 0 and (best < 0 or score > best_score + tolerance):
+                    best, best_score = start + j, score
+            nearest[i] = best
+            links[i] = best_score
+    return nearest, links
+
+
+@njit
+def _first_best(scores, self, n, tolerance):
+    """Return the first place, other than `self`, of the largest score, and that score."""
+    left = scores[: min(max(self, 0), n)]
+    right = scores[max(self + 1, 0) : n]
+    best = -np.inf
+    if left.size > 0:
+        best = np.float64(left.max())
+    if right.size > 0:
+        best = max(best, np.float64(right.max()))
+    for j in range(n):
+        if j != self and scores[j] >= best - tolerance:
+            return j, np.float64(scores[j])
+    return -1, -np.inf
+
+
+@parallel_njit
+def nearest_clusters(leaves, cluster, heads, after, sizes, tolerance):
     """Return for each cluster the nearest other one (ties: the smallest) and the link."""
     n_clusters = heads.size
-    n_partitions, n_leaves = leaves.columns.shape
     nearest = np.empty(n_clusters, dtype=np.int64)
     links = np.empty(n_clusters)
     for chunk in prange((n_clusters + _CHUNK - 1) // _CHUNK):
-        scratch = np.empty((2, _TILE), dtype=leaves.count_type.dtype)
-        seen = np.empty(n_partitions, dtype=np.int64)
-        row = np.empty(n_leaves)
-        total = np.empty(n_leaves)
+        scratch = _make_scratch(leaves)
         sums = np.empty(n_clusters)
         for u in range(chunk * _CHUNK, min(n_clusters, (chunk + 1) * _CHUNK)):
-            _score_cluster(leaves, heads[u], after, scratch, seen, row, total)
-            _sum_by_cluster(total, leaves.counts, cluster, sums)
+            _sum_scores(leaves, heads[u], after, cluster, scratch, sums)
             best, best_link = -1, -np.inf
             for v in range(n_clusters):
                 link = sums[v] / sizes[v]
                 if v != u and (best < 0 or link > best_link + tolerance * sizes[u]):
                     best, best_link = v, link
             nearest[u] = best
-            links[u] = best_link / sizes[u]
+            links[u] = sums[best] / (sizes[u] * sizes[best])
     return nearest, links
 
 
 @parallel_njit
-def fill_triangle(
-    leaves,
-    cluster,
-    heads,
-    after,
-    triangle,
-):
+def fill_triangle(leaves, cluster, heads, after, triangle):
     """Write the sum of scores of clusters u > v to ``triangle[u (u - 1) / 2 + v]``."""
     n_clusters = heads.size
-    n_partitions, n_leaves = leaves.columns.shape
     for chunk in prange((n_clusters + _CHUNK - 1) // _CHUNK):
-        scratch = np.empty((2, _TILE), dtype=leaves.count_type.dtype)
-        seen = np.empty(n_partitions, dtype=np.int64)
-        row = np.empty(n_leaves)
-        total = np.empty(n_leaves)
+        scratch = _make_scratch(leaves)
         sums = np.empty(n_clusters)
         for u in range(chunk * _CHUNK, min(n_clusters, (chunk + 1) * _CHUNK)):
-            _score_cluster(leaves, heads[u], after, scratch, seen, row, total)
-            _sum_by_cluster(total, leaves.counts, cluster, sums)
+            _sum_scores(leaves, heads[u], after, cluster, scratch, sums)
             start = u * (u - 1) // 2
             for v in range(u):
                 triangle[start + v] = sums[v]
@@ -279,12 +324,8 @@ def merge_by_chain(
     and `triangle` are used up. Returns (first, second, link) in the order of merging.
     """
     n_clusters = heads.size
-    n_partitions, n_leaves = leaves.columns.shape
     use_triangle = triangle.size > 0
-    scratch = np.empty((2, _TILE), dtype=leaves.count_type.dtype)
-    seen = np.empty(n_partitions, dtype=np.int64)
-    row = np.empty(0 if use_triangle else n_leaves)
-    total = np.empty(0 if use_triangle else n_leaves)
+    scratch = _make_scratch(leaves)
     sums = np.empty(n_clusters)
     tails = np.empty(n_clusters, dtype=np.int64)
     for u in range(n_clusters):
@@ -309,8 +350,7 @@ def merge_by_chain(
         if use_triangle:
             _read_row(triangle, u, active, n_active, sums)
         else:
-            _score_cluster(leaves, heads[u], after, scratch, seen, row, total)
-            _sum_by_cluster(total, leaves.counts, cluster, sums)
+            _sum_scores(leaves, heads[u], after, cluster, scratch, sums)
         # The cluster before in the chain wins ties: the chain must end somewhere.
         best, best_link = -1, -np.inf
         if length > 1:
@@ -329,7 +369,7 @@ def merge_by_chain(
         keep, gone = min(u, best), max(u, best)
         first[n_merged] = keep
         second[n_merged] = gone
-        links[n_merged] = best_link / sizes[u]
+        links[n_merged] = sums[best] / (sizes[u] * sizes[best])
         n_merged += 1
         n_active = _without(active, n_active, gone)
         if use_triangle:

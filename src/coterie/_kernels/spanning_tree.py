@@ -104,7 +104,7 @@ def tree_of_shares(columns, missing, count_type):
     weights = np.empty(n - 1)
     node = 0
     for step in range(n - 1):
-        share_row(columns, missing, True, node, seen, scratch[0], scratch[1], row)
+        share_row(columns, missing, True, node, seen, scratch, row)
         for j in range(n):
             row[j] = 1.0 - row[j]
         node = next_node(row, node, visited, nearest, distance)

@@ -52,8 +52,8 @@ def demo(
         return
     print(
         f"Fisher's iris flowers: {len(X)} flowers of 3 species, {X.shape[1]} measurements each, "
-        f"clustered {_PARTITIONS}\ntimes by k-means, each time into 2 to 10 clusters by 3 or 4 of them. "
-        "The consensus did\nnot see the species.\n"
+        f"clustered {_PARTITIONS}\ntimes by k-means, each time into 2 to 10 clusters by 3 or 4 "
+        "of them. The consensus did\nnot see the species.\n"
     )
     print_summary(summary, [])
     print(
