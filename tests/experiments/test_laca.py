@@ -47,7 +47,7 @@ def test_published_numbers_agree_with_the_text():
 
 
 def test_the_recipe_draws_what_section_4_1_says():
-    n, m = 150, 6
+    n, m = 214, 6
     X = np.random.default_rng(0).normal(size=(n, m))
     maker = laca.make_generator(_task(), n, m)
     assert isinstance(maker.estimators, KMeans)

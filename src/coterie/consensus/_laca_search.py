@@ -17,6 +17,7 @@ MOST_SWEEPS = 50
 MOST_CELLS = 2000  # groups of objects that the coarse start merges
 SAMPLE = 4000  # objects of the sample that the other start grows a tree on
 MOST_STRAYS = 20_000  # objects without a place that are clustered among themselves
+LEAST_SHARE = 1e-5  # of the objects that a cluster of strays must hold
 MOST_FOUNDED = 100  # clusters of strays that are founded in one round
 _LEAST = 1e-9  # relative to the largest possible score: moves that improve by less are rounding
 
@@ -222,8 +223,14 @@ def finest_cells(ensemble: Ensemble, parameters: Parameters, at_least: int = 2) 
 def tables_step(
     ensemble: Ensemble, model: Model, parameters: Parameters, *, n_clusters: int | None = None
 ) -> Model:
-    """Infer the latent model for new parameters from the one before, in O(n L k)."""
-    moved = move_objects(ensemble, model, parameters, fixed=True, sweeps=3)
+    """Infer the latent model for new parameters, in O(n L k).
+
+    Starts from the model before, or from a new tree of the sample if that is more likely: moves
+    and merges cannot split a cluster that the new parameters tell apart, a tree can.
+    """
+    starts = [model, sample_start(ensemble, parameters)]
+    start = max(starts, key=lambda m: m.pair_counts(ensemble).log_likelihood(parameters))
+    moved = move_objects(ensemble, start, parameters, fixed=True, sweeps=3)
     if n_clusters is None:
         moved = place_strays(ensemble, moved, parameters)
     return merge_tables(ensemble, moved, parameters, n_clusters)
@@ -241,7 +248,8 @@ def place_strays(ensemble: Ensemble, model: Model, parameters: Parameters) -> Mo
     """Give objects that score negative with their cluster clusters of their own.
 
     The tree would never have merged them with it. They are merged among themselves, by the same
-    tree. Those that are left alone stay where they were, and so do all where there are too many.
+    tree. Those that are left alone, or in groups of fewer than one object in 100,000, stay where
+    they were, and so do all where there are too many.
     """
     from coterie._kernels.laca import own_and_best_other_score
 
@@ -260,7 +268,8 @@ def place_strays(ensemble: Ensemble, model: Model, parameters: Parameters) -> Mo
         return model
     tree = _tree_of_some(ensemble, strays, parameters)
     found = tree.cut(tree.n_clusters_above(0.0))  # largest first
-    kept = (found < MOST_FOUNDED) & (np.bincount(found)[found] > 1)
+    least = max(2, LEAST_SHARE * ensemble.n_objects)
+    kept = (found < MOST_FOUNDED) & (np.bincount(found)[found] >= least)
     labels = model.labels.copy()
     labels[strays[kept]] = model.n_clusters + found[kept]
     return Model.of(ensemble, _consecutive(labels))
