@@ -475,9 +475,7 @@ def hne_merges(labels, theta):
     while True:
         best = None
         for u, v in itertools.combinations(sorted(clusters), 2):
-            between = sum(
-                (min(i, j), max(i, j)) in edges for i in clusters[u] for j in clusters[v]
-            )
+            between = sum((min(i, j), max(i, j)) in edges for i in clusters[u] for j in clusters[v])
             if between:
                 link = normalized_edges(between, len(clusters[u]), len(clusters[v]), theta)
                 if best is None or link > best[3] * (1 + decimal.Decimal("1e-12")):
@@ -582,3 +580,174 @@ def tree_criterion(tree, n_clusters):
         if total > 0:
             value += inside / total * math.log(labels.count(c))
     return value
+
+
+# --- mixture ---
+
+
+def mixture_step(labels, resp):
+    """(weights, shares, responsibilities, log-likelihood) after one step of EM from `resp`.
+
+    `shares[c][e]` is a dict from label to probability. Missing labels are left out.
+    """
+    n, n_partitions = labels.shape
+    k = resp.shape[1]
+    weights = [sum(resp[i, c] for i in range(n)) / n for c in range(k)]
+    shares = []
+    for c in range(k):
+        tables = []
+        for e in range(n_partitions):
+            names = sorted(set(labels[:, e].tolist()) - {-1})
+            seen = [i for i in range(n) if labels[i, e] != -1]
+            total = sum(resp[i, c] for i in seen)
+            tables.append(
+                {
+                    name: sum(resp[i, c] for i in seen if labels[i, e] == name) / total
+                    if total > 0
+                    else 1 / len(names)
+                    for name in names
+                }
+            )
+        shares.append(tables)
+    joint = np.array(
+        [
+            [
+                weights[c]
+                * math.prod(
+                    shares[c][e][labels[i, e]] for e in range(n_partitions) if labels[i, e] != -1
+                )
+                for c in range(k)
+            ]
+            for i in range(n)
+        ]
+    )
+    total = joint.sum(axis=1)
+    return weights, shares, joint / total[:, None], float(np.log(total).sum())
+
+
+# --- PEACE ---
+
+
+def pair_counts(labels):
+    """(c, N): partitions that put two objects together, that saw both; 0 on the diagonal."""
+    labels = np.asarray(labels)
+    n = len(labels)
+    together, both = np.zeros((n, n)), np.zeros((n, n))
+    for i, j in itertools.permutations(range(n), 2):
+        for a, b in zip(labels[i], labels[j], strict=True):
+            if a != -1 and b != -1:
+                both[i, j] += 1
+                together[i, j] += a == b
+    return together, both
+
+
+def peace_likelihood(c, N, Y):
+    """(2) over i < j; Y is (K, n) as in the paper."""
+    value = 0.0
+    for i, j in itertools.combinations(range(len(c)), 2):
+        a = min(float(Y[:, i] @ Y[:, j]), 1.0)
+        if c[i, j]:
+            value += c[i, j] * (math.log(a) if a > 0 else -math.inf)
+        if N[i, j] > c[i, j]:
+            value += (N[i, j] - c[i, j]) * (math.log(1 - a) if a < 1 else -math.inf)
+    return value
+
+
+def peace_gradient(c, N, Y):
+    n = Y.shape[1]
+    g = np.zeros_like(Y)
+    for i in range(n):
+        for j in range(n):
+            if i == j:
+                continue
+            a = Y[:, i] @ Y[:, j]
+            if c[i, j]:
+                g[:, i] += c[i, j] * Y[:, j] / a
+            if N[i, j] > c[i, j]:
+                g[:, i] -= (N[i, j] - c[i, j]) * Y[:, j] / (1 - a)
+    return g
+
+
+def peace_direction(g, Y):
+    """Proposition 1: (gap, J, U, V)."""
+    lowest = np.where(Y > 0, g, np.inf)
+    gaps = g.max(axis=0) - lowest.min(axis=0)
+    J = int(np.argmax(gaps))
+    return float(gaps[J]), J, int(np.argmax(g[:, J])), int(np.argmin(lowest[:, J]))
+
+
+def peace_rho(c, N, Y, J, U, V, step):
+    """Derivative along moving mass from V to U in column J, after `step`."""
+    others = np.arange(Y.shape[1]) != J
+    d = Y[U, others] - Y[V, others]
+    a = Y[:, J] @ Y[:, others] + step * d
+    c, rest = c[J, others], N[J, others] - c[J, others]
+    if (a[c > 0] <= 0).any() or (a[rest > 0] >= 1).any():
+        return -math.inf
+    return float(
+        np.sum(c[c > 0] * d[c > 0] / a[c > 0])
+        - np.sum(rest[rest > 0] * d[rest > 0] / (1 - a[rest > 0]))
+    )
+
+
+def peace_step(c, N, Y, J, U, V):
+    """Section 3.2, by bisection to the last representable interval."""
+    low, high = 0.0, float(Y[V, J])
+    if peace_rho(c, N, Y, J, U, V, high) >= 0:
+        return high
+    while True:
+        middle = (low + high) / 2
+        if middle in (low, high):
+            return low
+        slope = peace_rho(c, N, Y, J, U, V, middle)
+        if slope < 0:
+            high = middle
+        else:
+            low = middle
+            if slope == 0:
+                return low
+
+
+def peace(c, N, Y, tol, max_iter):
+    """Algorithm 1, everything made afresh in each iteration: (Y, path of (J, U, V, step))."""
+    Y = np.array(Y, dtype=float)
+    below = tol * N.sum(axis=1).mean()
+    rest = N - c
+    path = []
+    while len(path) < max_iter:
+        A = Y.T @ Y
+        slopes = np.divide(c, A, out=np.zeros_like(A), where=c > 0)
+        slopes -= np.divide(rest, 1 - A, out=np.zeros_like(A), where=rest > 0)
+        gap, J, U, V = peace_direction(Y @ slopes, Y)
+        if gap < below:
+            break
+        step = peace_step(c, N, Y, J, U, V)
+        whole = step == Y[V, J]
+        Y[U, J] += step
+        Y[V, J] = 0.0 if whole else Y[V, J] - step
+        path.append((J, U, V, step))
+    return Y, path
+
+
+def peace_em(c, N, Y):
+    """The exact EM step of all columns at once."""
+    n = Y.shape[1]
+    g = peace_gradient(c, N, Y)
+    new = Y.copy()
+    for i in range(n):
+        b = sum(
+            (N[i, j] - c[i, j]) / (1 - Y[:, i] @ Y[:, j]) for j in range(n) if N[i, j] > c[i, j]
+        )
+        new[:, i] = Y[:, i] * (g[:, i] + b) / N[i].sum()
+    return new
+
+
+def baum_eagon_error(S, seen, Y):
+    return float(((S - Y.T @ Y)[seen] ** 2).sum())
+
+
+def baum_eagon(S, seen, Y):
+    """One growth transform; `seen` says which pairs have a term."""
+    force = Y @ np.where(seen, S - Y.T @ Y, 0.0)
+    grown = Y * (seen.sum(axis=1) + force)
+    return grown / grown.sum(axis=0)

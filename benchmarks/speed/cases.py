@@ -49,6 +49,8 @@ METHODS = {
     OURS: Method("coterie", "coterie"),
     "coterie_1gb": Method("coterie, 1 GB limit", "coterie", env=(("COTERIE_MEMORY_LIMIT", "1GB"),)),
     "coterie_matrix_free": Method("coterie, matrix-free", "coterie_matrix_free"),
+    "coterie_paper": Method("coterie, solver='paper'", "coterie_paper"),
+    "numpy_peace": Method("plain NumPy", "numpy_peace"),
     "coterie_triangle": Method("coterie, triangle", "coterie_triangle"),
     "sparse_product": Method("SciPy sparse product", "sparse_product"),
     "sparse_product_dense": Method("SciPy sparse product, made dense", "sparse_product_dense"),
@@ -56,8 +58,10 @@ METHODS = {
     "pdist": Method("SciPy pdist Hamming", "pdist"),
     "sklearn_pairwise": Method("scikit-learn pairwise Hamming", "sklearn_pairwise"),
     "pdist_fastcluster": Method("pdist + fastcluster", "pdist_fastcluster", "fastcluster"),
+    "precomputed_scipy": Method("SciPy average linkage, matrix ready-made", "precomputed_scipy"),
     "pdist_scipy": Method("pdist + SciPy linkage", "pdist_scipy"),
     "sklearn_agglomerative": Method("scikit-learn Agglomerative", "sklearn_agglomerative"),
+    "dense_margin": Method("NumPy matrix + SciPy spanning tree", "dense_margin"),
     "openensembles": Method("openensembles", "openensembles", "openensembles"),
     "pyckmeans": Method("pyckmeans", "pyckmeans", "pyckmeans"),
     "consensusclustering": Method(
@@ -120,6 +124,38 @@ CASES = (
         ),
         check="ari",
     ),
+    Case(
+        "margin_tree",
+        "Labels to MSTEClust's spanning tree, two groups of 25",
+        "distinct",
+        (OURS, "dense_margin"),
+        check="equal",
+    ),
+    Case(
+        "normalized_edges",
+        "Labels (L = 30) to consensus partition, normalized edges; against average linkage alone",
+        "kmeans30",
+        (OURS, "precomputed_scipy"),
+        check="ari",
+    ),
+    Case(
+        "peace",
+        "Labels to memberships, PEACE with 10 clusters to tol=1e-6, one start",
+        "kmeans",
+        (OURS, "coterie_paper"),
+        check="ari",
+        sizes=(1000,),
+        timeout=600,
+    ),
+    Case(
+        "peace_loose",
+        "Labels to memberships, PEACE with 5 clusters to tol=1e-4, one start",
+        "kmeans",
+        (OURS, "coterie_paper", "numpy_peace"),
+        check="ari",
+        sizes=(1000,),
+        timeout=600,
+    ),
 )
 
 SCALE_CASES = (
@@ -153,6 +189,17 @@ SCALE_CASES = (
         function="overlap",
         sizes=(1_000_000,),
     ),
+    Case(
+        "scale_peace",
+        "10,000 objects, PEACE with 10 clusters to tol=1e-6, one start, a limit of 2 GB",
+        "kmeans",
+        (OURS,),
+        check="ari",
+        function="peace",
+        sizes=(10_000,),
+        memory=2 * 1024**3,
+        timeout=3600,
+    ),
 )
 
 GOAL_SIZE = 10_000
@@ -163,4 +210,6 @@ GOALS = (
     Goal("average", "pdist_fastcluster", "call", 2),
     Goal("average", "pdist_fastcluster", "peak", 2),
     Goal("single", "sklearn_agglomerative", "time", 3),
+    Goal("normalized_edges", "precomputed_scipy", "time", 1),
+    Goal("margin_tree", "dense_margin", "time", 1),
 )

@@ -12,7 +12,14 @@ if TYPE_CHECKING:
     from coterie._memory import MemoryLimitError as MemoryLimitError
     from coterie.clustering import ConsensusClustering as ConsensusClustering
     from coterie.consensus import EAC as EAC
+    from coterie.consensus import HNE as HNE
     from coterie.consensus import LACA as LACA
+    from coterie.consensus import PEACE as PEACE
+    from coterie.consensus import PWEC as PWEC
+    from coterie.consensus import BaumEagon as BaumEagon
+    from coterie.consensus import MixtureModel as MixtureModel
+    from coterie.consensus import MSTEClust as MSTEClust
+    from coterie.consensus import Voting as Voting
     from coterie.ensemble import Ensemble as Ensemble
     from coterie.generation import RandomizedEnsemble as RandomizedEnsemble
 
@@ -20,8 +27,15 @@ __version__ = "0.1.0"
 
 _HOME = {
     "ConsensusClustering": "coterie.clustering",
+    "BaumEagon": "coterie.consensus",
     "EAC": "coterie.consensus",
+    "HNE": "coterie.consensus",
     "LACA": "coterie.consensus",
+    "PEACE": "coterie.consensus",
+    "MSTEClust": "coterie.consensus",
+    "MixtureModel": "coterie.consensus",
+    "Voting": "coterie.consensus",
+    "PWEC": "coterie.consensus",
     "Ensemble": "coterie.ensemble",
     "MemoryLimitError": "coterie._memory",
     "RandomizedEnsemble": "coterie.generation",

@@ -14,7 +14,18 @@ pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/guide.md"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "README.md",
+        "docs/guide.md",
+        "docs/methods/hne.md",
+        "docs/methods/mixture.md",
+        "docs/methods/msteclust.md",
+        "docs/methods/peace.md",
+        "docs/methods/voting.md",
+    ],
+)
 def test_python_examples(name):
     failed, tried = doctest.testfile(str(ROOT / name), module_relative=False, optionflags=FLAGS)
     assert tried > 0

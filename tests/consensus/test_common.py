@@ -24,7 +24,25 @@ from coterie import Ensemble
 from coterie.consensus import CONSENSUS
 from strategies import label_matrices, noisy_labels
 
-EXCEPTIONS: dict[tuple[str, str], str] = {}
+HNE_STOPS = "HNE stops where no edges are left, with a warning: there may be more clusters"
+MAY_BE_EMPTY = (
+    "a component or label may be nobody's best, always so with more of them than distinct label "
+    "rows: there are fewer clusters, with a warning"
+)
+ONLY_IN_THE_LIMIT = "the growth transform sends memberships to 0 and 1 only in the limit"
+EXCEPTIONS: dict[tuple[str, str], str] = {
+    ("hne", "test_every_number_of_clusters"): HNE_STOPS,
+    ("hne", "test_two_objects"): HNE_STOPS,
+    ("mixture", "test_every_number_of_clusters"): MAY_BE_EMPTY,
+    ("mixture", "test_two_objects"): MAY_BE_EMPTY,
+    ("voting", "test_every_number_of_clusters"): MAY_BE_EMPTY,
+    ("voting", "test_two_objects"): MAY_BE_EMPTY,
+    ("peace", "test_every_number_of_clusters"): MAY_BE_EMPTY,
+    ("peace", "test_two_objects"): MAY_BE_EMPTY,
+    ("baum_eagon", "test_every_number_of_clusters"): MAY_BE_EMPTY,
+    ("baum_eagon", "test_two_objects"): MAY_BE_EMPTY,
+    ("baum_eagon", "test_unanimous_partitions_leave_no_doubt"): ONLY_IN_THE_LIMIT,
+}
 """(name of the method, name of the test): why the method cannot pass it."""
 
 TAKES_LABELS = "X is a label matrix: the check feeds continuous features, which are refused"
@@ -35,6 +53,14 @@ SKLEARN_EXCEPTIONS = {
 
 every_method = pytest.mark.parametrize("name", sorted(CONSENSUS))
 
+# MSTEClust and PWEC say so where no number of clusters is better than another.
+# HNE, MixtureModel and Voting say so where they end with another number than was asked for.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:the spanning tree weighs nothing:UserWarning",
+    "ignore:no edge is left:UserWarning",
+    "ignore:only .* components:UserWarning",
+    "ignore:no object ended:UserWarning",
+)
 
 
 @pytest.fixture(autouse=True)

@@ -274,7 +274,7 @@ class LACA(BaseConsensus):
     >>> laca.labels_
     array([0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2])
     >>> laca.weights_[:, 0].round(1)
-    array([ 4.6,  4.6,  4.6, -1. ])
+    array([ 4.6,  4.6,  4.6, -0.5])
     """
 
     def __init__(

@@ -36,6 +36,18 @@ class Paper(NamedTuple):
 
 EXPERIMENTS = {
     "laca": Paper("laca", "Xie et al. (2013), A probabilistic approach to latent cluster analysis"),
+    "msteclust": Paper(
+        "msteclust",
+        "Berikov (2016), Cluster ensemble with averaged co-association matrix maximizing the "
+        "expected margin",
+    ),
+    "normalized-edges": Paper(
+        "normalized_edges", "Li et al. (2007), Clustering ensembles based on normalized edges"
+    ),
+    "peace": Paper(
+        "peace",
+        "Lourenço et al. (2013), Probabilistic evidence accumulation for clustering ensembles",
+    ),
 }
 """The papers by the name that the command line knows."""
 

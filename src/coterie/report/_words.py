@@ -24,14 +24,22 @@ class MethodWords(NamedTuple):
     references: tuple[str, ...] = ()
 
 
+_SHARE_OF_VOTES = (
+    "the share of votes that keep it with the rest of its cluster (1: all partitions agree); "
+    "alone in its cluster, the share that keeps it apart from the nearest one"
+)
+_BERIKOV_2016 = (
+    "V. Berikov (2016). Cluster ensemble with averaged co-association matrix maximizing the "
+    "expected margin. DOOR 2016, Vladivostok (CEUR Workshop Proceedings)."
+)
+
 _METHODS = {
     "EAC": MethodWords(
         "evidence accumulation clustering (EAC; Fred and Jain, 2005): {linkage}-linkage "
         "clustering of the objects, their similarity being the share of partitions that put "
         "two of them together (co-association)",
         "the one that lasts longest in the tree, the maximum-lifetime criterion",
-        "the share of votes that keep it with the rest of its cluster (1: all partitions agree); "
-        "alone in its cluster, the share that keeps it apart from the nearest one",
+        _SHARE_OF_VOTES,
         (
             "A. L. N. Fred and A. K. Jain (2005). Combining multiple clusterings using evidence "
             "accumulation. IEEE Transactions on Pattern Analysis and Machine Intelligence, "
@@ -49,6 +57,25 @@ _METHODS = {
             "Z. Xie, R. Dong, Z. Deng, Z. He and W. Yang (2013). A probabilistic approach to "
             "latent cluster analysis. Proceedings of the 23rd International Joint Conference on "
             "Artificial Intelligence (IJCAI).",
+        ),
+    ),
+    "MSTEClust": MethodWords(
+        "MSTEClust (Berikov, 2016): a minimum spanning tree of the objects, cut at its heaviest "
+        "edges, each pair being judged by the group of partitions with the largest expected "
+        "margin",
+        "the one at which the criterion F, cost of clusters and of edges in them, is smallest",
+        _SHARE_OF_VOTES,
+        (_BERIKOV_2016,),
+    ),
+    "PWEC": MethodWords(
+        "pairwise weighted ensemble clustering (PWEC; Berikov, 2014), cut by '{cut}': groups of "
+        "partitions are weighed for each pair so that the variance of its margin is smallest",
+        "the one with the smallest criterion F (Berikov, 2016)",
+        _SHARE_OF_VOTES,
+        (
+            "V. Berikov (2014). Weighted ensemble of algorithms for complex data clustering. "
+            "Pattern Recognition Letters, 38, 99-106.",
+            _BERIKOV_2016,
         ),
     ),
 }

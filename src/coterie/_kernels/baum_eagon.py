@@ -1,0 +1,87 @@
+"""The growth transform of Baum and Eagon for memberships whose products match co-association."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coterie._kernels._jit import njit, parallel_njit, prange
+from coterie._kernels.coassociation import _TILE
+from coterie._kernels.peace import dot, load_row, pair_probabilities
+
+
+@njit
+def grow(columns, missing, has_missing, scratch, diagonal, Y, out, errors):
+    """Write the transform of the memberships `Y` (K, n) to `out`.
+
+    `errors` gets for each object the sum over j of (S_ij - y_i'y_j)^2 at `Y`. A pair that no
+    partition saw has no term. With `diagonal`, the pair of an object with itself has one.
+    """
+    n_partitions, n = columns.shape
+    n_clusters = Y.shape[0]
+    ones = np.ones(n)
+    seen = np.empty(n_partitions, dtype=np.int64)
+    small, both = np.empty(_TILE, dtype=scratch.dtype), np.empty(_TILE, dtype=scratch.dtype)
+    together, apart, a, rest = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    for i in range(n):
+        n_seen = load_row(
+            columns, missing, has_missing, ones, i, seen, small, both, together, apart
+        )
+        if diagonal:
+            together[i] = n_seen
+        y = Y[:, i].copy()
+        pair_probabilities(Y, y, a)
+        terms = 0.0
+        for j in range(n):
+            observed = together[j] + apart[j]
+            here = 1.0 if observed > 0.0 else 0.0
+            terms += here
+            rest[j] = here * (together[j] / (observed if observed > 0.0 else 1.0) - a[j])
+        errors[i] = dot(rest, rest)
+        total = 0.0
+        for k in range(n_clusters):
+            out[k, i] = y[k] * (terms + dot(Y[k], rest))
+            total += out[k, i]
+        for k in range(n_clusters):
+            out[k, i] = out[k, i] / total if total > 0.0 else y[k]
+
+
+@parallel_njit
+def fit_rows(together, observed, M, out):
+    """Write to `out` (m, K) the memberships y that minimise sum_j (S_j - y'm_j)^2 for each row.
+
+    `M` (K, n) are the memberships of the known objects, `out` holds the start. Mass is moved
+    from the worst to the best cluster as far as that pays, which is exact for a quadratic.
+    """
+    n_rows = together.shape[0]
+    n_clusters, n = M.shape
+    for r in prange(n_rows):
+        H, g, y = np.zeros((n_clusters, n_clusters)), np.zeros(n_clusters), out[r]
+        for j in range(n):
+            if observed[r, j] > 0:
+                share = together[r, j] / np.float64(observed[r, j])
+                for k in range(n_clusters):
+                    if M[k, j] != 0.0:
+                        g[k] += M[k, j] * share
+                        for m in range(n_clusters):
+                            H[k, m] += M[k, j] * M[m, j]
+        size = 0.0
+        for k in range(n_clusters):
+            g[k] -= dot(H[k], y)
+            size = max(size, H[k, k])
+        for _ in range(1000 * n_clusters):
+            up, down = 0, -1
+            for k in range(n_clusters):
+                if g[k] > g[up]:
+                    up = k
+                if y[k] > 0.0 and (down < 0 or g[k] < g[down]):
+                    down = k
+            gap = g[up] - g[down]
+            if gap <= 1e-9 * size:
+                break
+            bend = H[up, up] + H[down, down] - 2.0 * H[up, down]
+            most = y[down]
+            amount = gap / bend if bend * most > gap else most
+            y[down] = 0.0 if amount == most else most - amount
+            y[up] += amount
+            for k in range(n_clusters):
+                g[k] -= amount * (H[k, up] - H[k, down])

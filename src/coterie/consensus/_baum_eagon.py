@@ -1,0 +1,347 @@
+"""Pairwise probabilistic clustering (Rota Bulò, Lourenço, Fred and Pelillo, 2010)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from numbers import Real
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from coterie.consensus._base import BaseConsensus
+from coterie.consensus._peace import (
+    Array,
+    Extrapolation,
+    Problem,
+    Progress,
+    check_init,
+    check_positive_integer,
+    draw_start,
+    largest_cluster_first,
+)
+from coterie.ensemble import Ensemble
+
+__all__ = ["BaumEagon", "GrowthRun", "factorisation_error"]
+
+
+class GrowthRun(NamedTuple):
+    """What became of one start, as `runs_` keeps it."""
+
+    error: float
+    n_iter: int
+    converged: bool
+
+
+class Growth(NamedTuple):
+    """One start and where it led."""
+
+    run: GrowthRun
+    Y: Array
+    history: list[float]
+
+
+def factorisation_error(
+    ensemble: Ensemble, membership: ArrayLike, *, diagonal: bool = True
+) -> float:
+    """Return sum_ij (S_ij - y_i'y_j)^2 over ordered pairs, S the co-association.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Partitions of n objects.
+    membership : array-like of shape (n, k)
+        Rows in the probability simplex.
+    diagonal : bool, default=True
+        Whether the n pairs of an object with itself count.
+
+    Examples
+    --------
+    >>> factorisation_error(Ensemble([[0, 0], [0, 1], [1, 1]]), [[1, 0], [0.5, 0.5], [0, 1]])
+    0.25
+    """
+    from coterie._kernels.baum_eagon import grow
+
+    Y = np.ascontiguousarray(np.asarray(membership, dtype=np.float64).T)
+    errors = np.empty(Y.shape[1])
+    grow(*Problem.of_objects(ensemble)[:4], diagonal, Y, np.empty_like(Y), errors)
+    return float(errors.sum())
+
+
+def grow_memberships(
+    problem: Problem,
+    Y: Array,
+    *,
+    solver: str,
+    diagonal: bool,
+    tol: float,
+    max_iter: int,
+    report: Callable[[int], Any] = lambda n_iter: None,
+) -> Growth:
+    """Repeat the growth transform until the error hardly falls; it never rises.
+
+    Unless by the paper, the transforms of the recent past are combined to guess where they lead.
+    The guess is taken if its error is not larger than before the transform. It is looked at by
+    transforming it, so a good guess costs nothing.
+    """
+    from coterie._kernels.baum_eagon import grow
+
+    errors = np.empty(Y.shape[1])
+
+    def transform(Y: Array) -> tuple[Array, float]:
+        grown = np.empty_like(Y)
+        grow(*problem[:4], diagonal, Y, grown, errors)
+        return grown, float(errors.sum())
+
+    guess = Extrapolation()
+    grown, error = transform(Y)
+    history, converged = [error], False
+    enough = tol * Y.shape[1] ** 2
+    while not converged and len(history) <= max_iter:
+        further = guess(Y, grown) if solver == "auto" else None
+        before = history[-1]
+        if further is not None:
+            image, error = transform(further)
+            if error <= before:
+                Y, grown = further, image
+            else:
+                guess.forget()
+                further = None
+        if further is None:
+            Y = grown
+            grown, error = transform(Y)
+            # A small step by a guess may be a bad guess: only the transform itself is judged.
+            converged = before - error <= enough
+        elif before - error <= enough:
+            guess.forget()
+        history.append(error)
+        report(len(history) - 1)
+    return Growth(GrowthRun(history[-1], len(history) - 1, converged), Y, history)
+
+
+class BaumEagon(BaseConsensus):
+    """Soft consensus by factorising co-association, with the transform of Baum and Eagon.
+
+    Memberships y_i in the probability simplex are sought whose products y_i'y_j are nearest to
+    the co-association S_ij in the squared error, the baseline of the PEACE paper [1]_, [2]_.
+    Every step multiplies y_ki by b_i + [Y (S - Y'Y)]_ki, b_i the number of terms in row i, and
+    divides by the sum over k; the error never rises.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters k; it must be given. A cluster that is no object's largest is not in
+        `labels_`.
+    solver : {'auto', 'paper'}, default='auto'
+        'paper' is the transform and nothing else. 'auto' extrapolates from one transform to the
+        next wherever that does not raise the error, which takes far fewer steps.
+    init : 'random' or array-like of shape (n_objects, k), default='random'
+        Memberships to start from: drawn from the uniform Dirichlet distribution, or given (one
+        start).
+    n_init : int, default=5
+        Number of random starts; the one of smallest error is kept.
+    diagonal : bool, default=True
+        Whether the pairs of an object with itself (S_ii = 1) count: they pull memberships
+        towards 0 and 1.
+    tol : float, default=1e-8
+        A start has converged when a step lowers its mean squared error by no more than this.
+    max_iter : int, default=10000
+        The most steps of a start.
+    callback : callable, optional
+        Called after every step as ``callback(done, total)`` with the number of starts behind
+        (a start under way counts as the share of `max_iter` used) and of all.
+    random_state : int, RandomState or None, default=None
+        Seed of the starts.
+
+    Attributes
+    ----------
+    membership_ : ndarray of shape (n_objects, k)
+        Probabilities of the clusters for each object; columns in the order of `labels_`.
+    labels_ : ndarray of int64, shape (n_objects,)
+        The cluster of largest probability, of equal ones the first. Consecutive from 0, largest
+        cluster first.
+    n_clusters_ : int
+        Number of clusters in `labels_`.
+    error_ : float
+        Sum over ordered pairs of (S_ij - y_i'y_j)^2.
+    n_iter_ : int
+        Number of steps of the start that was selected.
+    converged_ : bool
+        Whether it converged.
+    history_ : ndarray of shape (n_iter_ + 1,)
+        Its error before each step and at the end.
+    runs_ : list of GrowthRun
+        For every start: error, n_iter, converged.
+    confidence_ : ndarray of shape (n_objects,)
+        The largest membership of each object.
+    ensemble_ : Ensemble
+        What was fitted.
+    n_features_in_ : int
+        Number of partitions.
+
+    Notes
+    -----
+    Missing labels: S_ij is the share among the partitions that saw both objects; a pair that
+    none saw has no term. Memory is linear in the size of the ensemble, a step costs
+    O(n^2 (k + L)) time. The transform sends memberships to 0 only in the limit.
+
+    Prediction: the memberships of a new row minimise its squared error with the objects of the
+    fit, whose memberships stay as they are.
+
+    References
+    ----------
+    .. [1] S. Rota Bulò, A. Lourenço, A. Fred and M. Pelillo, "Pairwise probabilistic clustering
+       using evidence accumulation", S+SSPR 2010, :doi:`10.1007/978-3-642-14980-1_38`.
+    .. [2] A. Lourenço, S. Rota Bulò, N. Rebagliati, A. Fred, M. Figueiredo and M. Pelillo,
+       "Probabilistic evidence accumulation for clustering ensembles", ICPRAM 2013,
+       :doi:`10.5220/0004267900580067`.
+
+    Examples
+    --------
+    >>> from coterie import BaumEagon
+    >>> votes = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 1, 1]]
+    >>> soft = BaumEagon(n_clusters=2, random_state=0).fit(votes)
+    >>> soft.labels_
+    array([0, 0, 0, 1, 1, 1])
+    >>> soft.membership_[2].round(1)
+    array([0.7, 0.3])
+    """
+
+    finds_n_clusters = False
+
+    membership_: Array
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        solver: Literal["auto", "paper"] = "auto",
+        init: str | ArrayLike = "random",
+        n_init: int = 5,
+        diagonal: bool = True,
+        tol: float = 1e-8,
+        max_iter: int = 10_000,
+        callback: Callable[[float, int], Any] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.solver = solver
+        self.init = init
+        self.n_init = n_init
+        self.diagonal = diagonal
+        self.tol = tol
+        self.max_iter = max_iter
+        self.callback = callback
+        self.random_state = random_state
+
+    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+        self._check_parameters()
+        assert self.n_clusters is not None
+        if isinstance(self.init, str):
+            entropy = check_random_state(self.random_state).randint(0, 2**32, 4, dtype=np.uint32)
+            k, n = int(self.n_clusters), ensemble.n_objects
+            starts = [draw_start(n, k, [*entropy, k, start]) for start in range(self.n_init)]
+        else:
+            starts = [check_init(self, self.init, ensemble)]
+        return self._keep(self._grow(ensemble, starts))
+
+    def _grow(self, ensemble: Ensemble, starts: list[Array]) -> list[Growth]:
+        """Run every start, as many at a time as there are threads."""
+        from numba import get_num_threads
+
+        problem = Problem.of_objects(ensemble)
+        progress = Progress(self.callback, len(starts))
+
+        def run(start: int) -> Growth:
+            found = grow_memberships(
+                problem,
+                starts[start],
+                solver=self.solver,
+                diagonal=self.diagonal,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                report=lambda n_iter: progress(start, n_iter / self.max_iter),
+            )
+            progress(start, 1.0)
+            return found
+
+        with ThreadPoolExecutor(max(1, min(len(starts), get_num_threads()))) as pool:
+            return list(pool.map(run, range(len(starts))))
+
+    def _keep(self, found: list[Growth]) -> NDArray[np.int64]:
+        """Set the fitted attributes from the start of smallest error; return its labels."""
+        self.runs_ = [growth.run for growth in found]
+        best = min(found, key=lambda growth: growth.run.error)
+        self.error_, self.n_iter_, self.converged_ = best.run
+        self.history_ = np.array(best.history)
+        if not self.converged_:
+            warnings.warn(
+                f"BaumEagon stopped after {self.n_iter_} steps while its error still falls. Raise "
+                "max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        self.membership_ = largest_cluster_first(np.minimum(best.Y.T, 1.0))  # rounding can pass 1
+        return np.argmax(self.membership_, axis=1)
+
+    def _confidence(self, ensemble: Ensemble) -> Array:
+        return self.membership_.max(axis=1)
+
+    def _check_parameters(self) -> None:
+        if self.solver not in ("auto", "paper"):
+            raise ValueError(f"solver must be one of 'auto', 'paper'; got {self.solver!r}.")
+        if isinstance(self.init, str) and self.init != "random":
+            raise ValueError(
+                f"init must be 'random' or memberships of shape (n_objects, k); got {self.init!r}."
+            )
+        if not isinstance(self.tol, Real) or not self.tol >= 0:
+            raise ValueError(f"tol must be a number of at least 0; got {self.tol!r}.")
+        for name in ("n_init", "max_iter"):
+            check_positive_integer(name, getattr(self, name))
+
+    def predict_proba(self, X: ArrayLike | Ensemble | Any) -> Array:
+        """Return the memberships of new label rows, those of the objects of the fit being fixed.
+
+        Parameters
+        ----------
+        X : Ensemble or array-like of shape (n_new, n_partitions)
+            As for `predict`.
+
+        Returns
+        -------
+        membership : ndarray of shape (n_new, k)
+            Columns as in `membership_`. A row without any label gets 1/k everywhere.
+        """
+        check_is_fitted(self)
+        return self._place(self._encode(X))
+
+    def _predict(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
+        return np.argmax(self._place(codes)[:, : self.n_clusters_], axis=1)
+
+    def _place(self, codes: NDArray[np.int32]) -> Array:
+        """Minimise |s - M y|^2 over the simplex for each row, s its co-association."""
+        from coterie._kernels.baum_eagon import fit_rows
+        from coterie._kernels.coassociation import count_block, count_dtype, observe_block
+
+        ensemble, M = self.ensemble_, np.ascontiguousarray(self.membership_.T)
+        placed = np.full((len(codes), len(M)), 1.0 / len(M))
+        n = ensemble.n_objects
+        step = max(1, (1 << 24) // n)
+        for start in range(0, len(codes), step):
+            rows = codes[start : start + step]
+            labels = np.vstack([ensemble.labels, rows])
+            problem = Problem.of(
+                labels, int(ensemble.n_clusters.max()) + 1, np.ones(len(labels)), True
+            )
+            new = np.arange(n, len(labels))
+            together = np.empty((len(rows), len(labels)), dtype=count_dtype(ensemble.n_partitions))
+            observed = np.empty_like(together)
+            count_block(problem.columns, problem.missing, new, together)
+            observe_block(problem.columns, problem.missing, new, observed)
+            fit_rows(together, observed, M, placed[start : start + step])
+        return placed

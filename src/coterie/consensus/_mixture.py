@@ -1,0 +1,285 @@
+"""A mixture of multinomials over label vectors (Topchy, Jain and Punch, 2004 and 2005)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from coterie.consensus._base import BaseConsensus
+from coterie.ensemble import Ensemble
+
+__all__ = ["MixtureModel"]
+
+_IMPOSSIBLE = -700.0  # log-probability, in prediction, of what never occurred in a component
+
+
+class Components(NamedTuple):
+    """The parameters of a mixture, in logarithms."""
+
+    log_weights: NDArray[np.float64]
+    """(k,)."""
+    log_shares: NDArray[np.float64]
+    """(K, k): how probable a cluster of a partition is in each component."""
+
+
+class Start(NamedTuple):
+    """What one start of EM came to."""
+
+    components: Components
+    resp: NDArray[np.float64]
+    """(p, k): responsibilities of the components for the distinct rows."""
+    log_likelihoods: list[float]
+    converged: bool
+
+
+def maximize(ensemble: Ensemble, resp: NDArray[np.float64]) -> Components:
+    """Return the parameters of highest likelihood for given responsibilities."""
+    from coterie._kernels.mixture import tally
+
+    patterns = ensemble.patterns
+    offsets = ensemble.offsets
+    table = tally(patterns.labels, offsets, patterns.counts.astype(np.float64), resp)
+    shares = np.empty_like(table)
+    for e, k in enumerate(ensemble.n_clusters):
+        block = table[offsets[e] : offsets[e + 1]]
+        total = block.sum(axis=0)
+        # A component of which the partition saw nothing: any label is as good as another.
+        shares[offsets[e] : offsets[e + 1]] = np.where(
+            total > 0, block / np.where(total > 0, total, 1.0), 1.0 / k
+        )
+    weights = patterns.counts @ resp / ensemble.n_objects
+    with np.errstate(divide="ignore"):
+        return Components(np.log(weights), np.log(shares))
+
+
+def draw_seeds(
+    ensemble: Ensemble, n_components: int, random: np.random.RandomState
+) -> NDArray[np.float64]:
+    """Return responsibilities of 0 and 1: each row goes to the nearest of k rows drawn apart.
+
+    The first is an object drawn at random, each next one is drawn with a probability in
+    proportion to the squared distance to the nearest so far, as in k-means++; the distance of
+    two rows is the share of partitions that put them apart.
+    """
+    from coterie._kernels.mixture import mean_disagreement
+
+    rows, counts, _ = ensemble.patterns
+    resp = np.zeros((len(rows), n_components))
+    nearest = np.zeros(len(rows), dtype=np.int64)
+    distance = np.full(len(rows), np.inf)
+    odds = counts.astype(np.float64)
+    for c in range(n_components):
+        if odds.sum() == 0:  # fewer distinct rows than components: these stay empty
+            break
+        ends = np.cumsum(odds)
+        seed = int(np.searchsorted(ends, random.uniform() * ends[-1], side="right"))
+        found = mean_disagreement(rows, rows[seed])
+        found[seed] = 0.0
+        nearer = found < distance
+        nearest[nearer] = c
+        distance[nearer] = found[nearer]
+        odds = counts * distance**2
+    resp[np.arange(len(rows)), nearest] = 1.0
+    return resp
+
+
+def climb(ensemble: Ensemble, resp: NDArray[np.float64], *, tol: float, max_iter: int) -> Start:
+    """Alternate the steps of EM from given responsibilities until the likelihood stands still."""
+    from coterie._kernels.mixture import expect
+
+    patterns = ensemble.patterns
+    reached: list[float] = []
+    for _ in range(max_iter):
+        components = maximize(ensemble, resp)
+        resp, likelihood = expect(patterns.labels, ensemble.offsets, *components)
+        reached.append(float(patterns.counts @ likelihood))
+        if len(reached) > 1 and reached[-1] - reached[-2] <= tol * ensemble.n_objects:
+            return Start(components, resp, reached, True)
+    return Start(components, resp, reached, False)
+
+
+class MixtureModel(BaseConsensus):
+    """A mixture of multinomial distributions over the label vectors, fitted by EM.
+
+    Each object's labels are taken as independent draws, one for each partition, from the
+    distributions of one of `n_clusters` components. EM finds the components of highest
+    likelihood [1]_, [2]_. Time and memory for one step are linear in the number of distinct label
+    rows, so that millions of objects are no trouble.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of components. The method does not find it by itself.
+    n_init : int, default=10
+        Number of starts; the one of highest likelihood is returned, the first of equal ones.
+    tol : float, default=1e-6
+        A start ends when the mean log-likelihood of an object rises by no more than this.
+    max_iter : int, default=200
+        The most steps of one start.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the starts.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64, shape (n_objects,)
+        The component with the highest membership. Consecutive from 0, largest cluster first.
+    n_clusters_ : int
+        Number of clusters found: components that are the best for some object.
+    membership_ : ndarray of shape (n_objects, n_clusters)
+        Probability of each component given the object's labels. Columns in the order of the
+        labels; components that are nobody's best come last.
+    log_likelihood_ : float
+        Of the returned start. Objects count one by one, missing labels not at all.
+    log_likelihoods_ : ndarray of shape (n_init,)
+        Of all starts.
+    n_iter_ : int
+        Steps of the returned start.
+    converged_ : bool
+        Whether it ended before `max_iter`.
+    confidence_ : ndarray of shape (n_objects,)
+        Share of the votes that keep the object with the rest of its cluster. Not the
+        membership: the model takes partitions as independent, so that memberships come out near
+        0 and 1 even where half of the partitions disagree.
+    ensemble_ : Ensemble
+        What was fitted.
+    n_features_in_ : int
+        Number of partitions.
+
+    Warns
+    -----
+    UserWarning
+        If some components are nobody's best, so that there are fewer clusters than asked for.
+        This is always so with more components than distinct label rows.
+
+    Notes
+    -----
+    Starts: k rows are drawn far apart as in k-means++, and each object goes to the nearest.
+
+    Missing labels are left out of the likelihood, as is a cluster that was not seen in fitting,
+    in prediction. A label that never occurred in a component rules it out; a new row that is
+    ruled out everywhere goes where the fewest of its labels are impossible.
+
+    References
+    ----------
+    .. [1] A. Topchy, A. K. Jain and W. Punch, "A mixture model for clustering ensembles", SIAM
+       International Conference on Data Mining, 2004, :doi:`10.1137/1.9781611972740.35`.
+    .. [2] A. Topchy, A. K. Jain and W. Punch, "Clustering ensembles: models of consensus and
+       weak partitions", IEEE TPAMI 27(12), 2005, :doi:`10.1109/TPAMI.2005.237`.
+
+    Examples
+    --------
+    >>> from coterie import MixtureModel
+    >>> votes = [[0, 0, 0], [0, 0, 1], [0, 0, 0], [1, 1, 1], [1, 1, 1], [1, None, 1], [1, 1, 0]]
+    >>> mixture = MixtureModel(n_clusters=2, random_state=0).fit(votes)
+    >>> mixture.labels_
+    array([1, 1, 1, 0, 0, 0, 0])
+    >>> round(mixture.log_likelihood_, 2)
+    -8.94
+    >>> mixture.predict_proba([[0, 0, 1], [None, None, 1]]).round(2)
+    array([[0.  , 1.  ],
+           [0.75, 0.25]])
+    """
+
+    finds_n_clusters = False
+
+    def __init__(
+        self,
+        n_clusters: int | None = 2,
+        *,
+        n_init: int = 10,
+        tol: float = 1e-6,
+        max_iter: int = 200,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+        self._check_parameters()
+        assert self.n_clusters is not None
+        random = check_random_state(self.random_state)
+        best = None
+        reached = []
+        for _ in range(self.n_init):
+            resp = draw_seeds(ensemble, self.n_clusters, random)
+            start = climb(ensemble, resp, tol=self.tol, max_iter=self.max_iter)
+            reached.append(start.log_likelihoods[-1])
+            if best is None or reached[-1] > best.log_likelihoods[-1]:
+                best = start
+        assert best is not None  # n_init is at least 1
+        self.log_likelihoods_ = np.array(reached)
+        self.log_likelihood_ = best.log_likelihoods[-1]
+        self.n_iter_ = len(best.log_likelihoods)
+        self.converged_ = best.converged
+        return self._keep(ensemble, best)
+
+    def _keep(self, ensemble: Ensemble, best: Start) -> NDArray[np.int64]:
+        """Put the components in the order of their clusters; return labels."""
+        n_components = len(best.components.log_weights)
+        inverse = ensemble.patterns.inverse
+        chosen = np.argmax(best.resp, axis=1)[inverse]
+        sizes = np.bincount(chosen, minlength=n_components)
+        first = np.full(n_components, ensemble.n_objects)
+        first[chosen[::-1]] = np.arange(len(chosen) - 1, -1, -1)
+        order = np.lexsort((first, -sizes))
+        n_found = int((sizes > 0).sum())
+        if n_found < n_components:
+            warnings.warn(
+                f"only {n_found} of n_clusters={n_components} components are the best for some "
+                f"object ({len(best.resp)} distinct label rows); the others are empty.",
+                UserWarning,
+                stacklevel=4,
+            )
+        self._components = Components(
+            best.components.log_weights[order],
+            np.maximum(best.components.log_shares[:, order], _IMPOSSIBLE),
+        )
+        # Ties between components go by their old numbers, here and in prediction.
+        self._tie_order = np.argsort(order)
+        self.membership_ = best.resp[:, order][inverse]
+        rank = np.empty(n_components, dtype=np.int64)
+        rank[order] = np.arange(n_components)
+        return rank[chosen]
+
+    def predict_proba(self, X: ArrayLike | Ensemble | Any) -> NDArray[np.float64]:
+        """Return how probable each component is given new label rows.
+
+        Parameters
+        ----------
+        X : Ensemble or array-like of shape (n_new, n_partitions)
+            Labels by the same partitions, in the same words.
+
+        Returns
+        -------
+        membership : ndarray of shape (n_new, n_clusters)
+            As `membership_`.
+        """
+        check_is_fitted(self)
+        return self._proba(self._encode(X))
+
+    def _proba(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+        from coterie._kernels.mixture import expect
+
+        resp: NDArray[np.float64] = expect(codes, self.ensemble_.offsets, *self._components)[0]
+        return resp
+
+    def _predict(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
+        proba = self._proba(codes)[:, : self.n_clusters_]
+        by_age = np.argsort(self._tie_order[: self.n_clusters_])
+        return by_age[np.argmax(proba[:, by_age], axis=1)]
+
+    def _check_parameters(self) -> None:
+        if not self.n_init >= 1:
+            raise ValueError(f"n_init must be at least 1; got {self.n_init}.")
+        if not self.max_iter >= 1:
+            raise ValueError(f"max_iter must be at least 1; got {self.max_iter}.")
+        if not self.tol >= 0:
+            raise ValueError(f"tol must not be negative; got {self.tol}.")

@@ -1,0 +1,248 @@
+"""Voting after relabelling (Dudoit and Fridlyand, 2003; Ayad and Kamel, 2008)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from coterie._labels import order_by_size
+from coterie._linkage import average_tree
+from coterie.consensus._base import BaseConsensus
+from coterie.ensemble import Ensemble
+
+__all__ = ["Voting"]
+
+VOTES = ("plurality", "cumulative")
+
+
+class Ballot(NamedTuple):
+    """What the clusters of all partitions stand for, and what came of it."""
+
+    stands_for: NDArray[np.float64]
+    """(K, k): the vote of a member of each cluster of each partition; rows sum to 1."""
+    votes: NDArray[np.float64]
+    """(p, k): votes for each distinct label row."""
+    labels: NDArray[np.int64]
+    """(n,): the label with most votes, the smallest of equal ones."""
+
+
+def choose_reference(ensemble: Ensemble, n_clusters: int) -> tuple[NDArray[np.int64], int | None]:
+    """Return the partition that the others are first relabelled by, and which one it is.
+
+    Of the partitions with `n_clusters` clusters that saw every object, the one with the highest
+    mean NMI with all partitions, the first of equal ones. If there is none: average linkage on
+    the co-association, cut at `n_clusters`.
+    """
+    from coterie.metrics import anmi
+
+    complete = (ensemble.labels >= 0).all(axis=0) & (ensemble.n_clusters == n_clusters)
+    best, most = None, -np.inf
+    for e in np.flatnonzero(complete):
+        score = anmi(ensemble.labels[:, e], ensemble)
+        if score > most + 1e-12:
+            best, most = int(e), score
+    if best is not None:
+        return order_by_size(ensemble.labels[:, best]), best
+    return average_tree(ensemble).cut(n_clusters), None
+
+
+def match_clusters(table: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return (k_e, k): the label that each cluster of a partition gets, as rows of 0 and 1.
+
+    The matching with most objects in common, by the Hungarian method. A cluster left over gets
+    the label it has most objects in common with, the smallest of equal ones.
+    """
+    chosen = np.argmax(table, axis=1)
+    clusters, labels = linear_sum_assignment(table, maximize=True)
+    chosen[clusters] = labels
+    return (chosen[:, None] == np.arange(table.shape[1])).astype(np.float64)
+
+
+def spread_clusters(table: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return (k_e, k): the share of each cluster's objects that have each label."""
+    return table / np.maximum(table.sum(axis=1, keepdims=True), 1)
+
+
+def hold_ballot(
+    ensemble: Ensemble, labels: NDArray[np.int64], n_clusters: int, voting: str
+) -> Ballot:
+    """Relabel every partition by `labels`, and let them vote."""
+    relabel = match_clusters if voting == "plurality" else spread_clusters
+    rows, _, inverse = ensemble.patterns
+    offsets = ensemble.offsets
+    stands_for = np.empty((offsets[-1], n_clusters))
+    votes = np.zeros((len(rows), n_clusters))
+    for e, k in enumerate(ensemble.n_clusters):
+        codes = ensemble.labels[:, e]
+        seen = codes >= 0
+        place = codes[seen].astype(np.int64) * n_clusters + labels[seen]
+        table = np.bincount(place, minlength=k * n_clusters).reshape(k, n_clusters)
+        stands_for[offsets[e] : offsets[e + 1]] = relabel(table)
+        votes += cast_votes(stands_for[offsets[e] : offsets[e + 1]], rows[:, e])
+    return Ballot(stands_for, votes, winners(votes)[inverse])
+
+
+def cast_votes(stands_for: NDArray[np.float64], codes: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Return (p, k): the votes of one partition; none where it missed the object."""
+    # Code -1, and a code past the last, take the row of zeros at the end.
+    padded = np.vstack([stands_for, np.zeros(stands_for.shape[1])])
+    known = (codes >= 0) & (codes < len(stands_for))
+    found: NDArray[np.float64] = padded[np.where(known, codes, len(stands_for))]
+    return found
+
+
+def winners(votes: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the label with most votes in each row; of those within 1e-9, the smallest."""
+    return np.argmax(votes >= votes.max(axis=1, keepdims=True) - 1e-9, axis=1)
+
+
+class Voting(BaseConsensus):
+    """Voting on labels, after the partitions have been given the same names for clusters.
+
+    Every partition is relabelled to agree with a reference as well as can be, by the Hungarian
+    method, and then each object gets the label that most partitions give it [1]_. The result is
+    the next reference, until nothing changes: with plurality voting, the number of labels that
+    agree with the consensus never falls on the way.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of labels. The method does not find it by itself.
+    voting : {'plurality', 'cumulative'}, default='plurality'
+        With 'plurality' every cluster stands for one label: matched one to one, and clusters
+        beyond the number of labels go to the label they have most objects in common with. With
+        'cumulative' a cluster's vote is divided over the labels, by the share of its objects
+        that have them in the reference [2]_; this suits partitions with many more clusters
+        than `n_clusters`.
+    max_iter : int, default=100
+        The most rounds. 1 is a single vote with the names of the first reference.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64, shape (n_objects,)
+        Consecutive from 0, largest cluster first.
+    n_clusters_ : int
+        Number of clusters found: labels with which some object ended.
+    membership_ : ndarray of shape (n_objects, n_clusters)
+        Share of the votes for each label; rows of objects that no partition saw are 0. Columns
+        in the order of the labels, those that nobody ended with last.
+    reference_ : int or None
+        The partition that was the first reference; None if it was average linkage.
+    n_iter_ : int
+        Number of rounds.
+    converged_ : bool
+        Whether the last round changed nothing.
+    confidence_ : ndarray of shape (n_objects,)
+        Share of the votes for the object's label.
+    ensemble_ : Ensemble
+        What was fitted.
+    n_features_in_ : int
+        Number of partitions.
+
+    Warns
+    -----
+    UserWarning
+        If no object ended with some of the labels, so that there are fewer clusters than asked
+        for.
+
+    Notes
+    -----
+    The first reference is, of the partitions with `n_clusters` clusters and no missing label,
+    the one with the highest mean NMI with all partitions (the first of equal ones). If there is
+    none, it is what average linkage on the co-association (`EAC`) finds.
+
+    Missing labels are no vote. An object without any vote gets label 0.
+
+    Ties: the smallest label, in the order of the sizes in the reference.
+
+    References
+    ----------
+    .. [1] S. Dudoit and J. Fridlyand, "Bagging to improve the accuracy of a clustering
+       procedure", Bioinformatics 19(9), 2003, :doi:`10.1093/bioinformatics/btg038`.
+    .. [2] H. G. Ayad and M. S. Kamel, "Cumulative voting consensus method for partitions with
+       variable number of clusters", IEEE TPAMI 30(1), 2008, :doi:`10.1109/TPAMI.2007.1138`.
+
+    Examples
+    --------
+    >>> from coterie import Voting
+    >>> votes = [[0, 1, "a"], [0, 1, "a"], [0, 0, "b"], [1, 0, "b"], [1, 0, "b"]]
+    >>> voting = Voting(n_clusters=2).fit(votes)
+    >>> voting.labels_
+    array([1, 1, 0, 0, 0])
+    >>> voting.membership_.round(2)
+    array([[0.  , 1.  ],
+           [0.  , 1.  ],
+           [0.67, 0.33],
+           [1.  , 0.  ],
+           [1.  , 0.  ]])
+    >>> voting.predict([[0, 1, None], [1, 1, "b"]])
+    array([1, 0])
+    """
+
+    finds_n_clusters = False
+
+    def __init__(
+        self,
+        n_clusters: int | None = 2,
+        *,
+        voting: Literal["plurality", "cumulative"] = "plurality",
+        max_iter: int = 100,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.voting = voting
+        self.max_iter = max_iter
+
+    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+        if self.voting not in VOTES:
+            raise ValueError(f"voting must be one of {VOTES}; got {self.voting!r}.")
+        if not self.max_iter >= 1:
+            raise ValueError(f"max_iter must be at least 1; got {self.max_iter}.")
+        assert self.n_clusters is not None
+        labels, self.reference_ = choose_reference(ensemble, self.n_clusters)
+        self.converged_ = False
+        for round_ in range(self.max_iter):
+            ballot = hold_ballot(ensemble, labels, self.n_clusters, self.voting)
+            self.converged_ = np.array_equal(ballot.labels, labels)
+            self.n_iter_ = round_ + 1
+            labels = ballot.labels
+            if self.converged_:
+                break
+        return self._keep(ensemble, ballot)
+
+    def _keep(self, ensemble: Ensemble, ballot: Ballot) -> NDArray[np.int64]:
+        """Put the labels in the order of their clusters."""
+        n_labels = ballot.votes.shape[1]
+        sizes = np.bincount(ballot.labels, minlength=n_labels)
+        first = np.full(n_labels, ensemble.n_objects)
+        first[ballot.labels[::-1]] = np.arange(ensemble.n_objects - 1, -1, -1)
+        self._order = np.lexsort((first, -sizes))
+        n_found = int((sizes > 0).sum())
+        if n_found < n_labels:
+            warnings.warn(
+                f"no object ended with {n_labels - n_found} of the n_clusters={n_labels} labels; "
+                f"there are {n_found} clusters.",
+                UserWarning,
+                stacklevel=4,
+            )
+        self._stands_for = ballot.stands_for
+        self._is_used = sizes > 0
+        share = ballot.votes / np.maximum(ballot.votes.sum(axis=1, keepdims=True), 1e-300)
+        self.membership_ = share[:, self._order][ensemble.patterns.inverse]
+        self._rank = np.argsort(self._order)
+        return self._rank[ballot.labels]
+
+    def _confidence(self, ensemble: Ensemble) -> NDArray[np.float64]:
+        own: NDArray[np.float64] = self.membership_[np.arange(len(self.labels_)), self.labels_]
+        return own
+
+    def _predict(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
+        offsets = self.ensemble_.offsets
+        votes = np.zeros((len(codes), self._stands_for.shape[1]))
+        for e in range(codes.shape[1]):
+            votes += cast_votes(self._stands_for[offsets[e] : offsets[e + 1]], codes[:, e])
+        votes[:, ~self._is_used] = -1.0
+        return self._rank[winners(votes)]
