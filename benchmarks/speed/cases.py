@@ -58,6 +58,9 @@ METHODS = {
     "pdist": Method("SciPy pdist Hamming", "pdist"),
     "sklearn_pairwise": Method("scikit-learn pairwise Hamming", "sklearn_pairwise"),
     "pdist_fastcluster": Method("pdist + fastcluster", "pdist_fastcluster", "fastcluster"),
+    "sparse_fastcluster": Method(
+        "sparse product + fastcluster", "sparse_fastcluster", "fastcluster"
+    ),
     "precomputed_scipy": Method("SciPy average linkage, matrix ready-made", "precomputed_scipy"),
     "pdist_scipy": Method("pdist + SciPy linkage", "pdist_scipy"),
     "sklearn_agglomerative": Method("scikit-learn Agglomerative", "sklearn_agglomerative"),
@@ -125,6 +128,13 @@ CASES = (
         check="ari",
     ),
     Case(
+        "laca",
+        "Labels to LACA, all its rounds; against one co-association and one average linkage",
+        "kmeans",
+        (OURS, "sparse_fastcluster"),
+        check="ari",
+    ),
+    Case(
         "margin_tree",
         "Labels to MSTEClust's spanning tree, two groups of 25",
         "distinct",
@@ -181,6 +191,17 @@ SCALE_CASES = (
         timeout=1800,
     ),
     Case(
+        "scale_laca",
+        "LACA on 1,000,000 x 50 labels",
+        "voronoi",
+        (OURS,),
+        check="ari",
+        function="laca",
+        sizes=(500_000, 1_000_000),
+        timeout=600,
+        memory=2 * 1024**3,
+    ),
+    Case(
         "scale_overlap",
         "Overlap of 1,000,000 x 50 labels",
         "voronoi",
@@ -210,6 +231,7 @@ GOALS = (
     Goal("average", "pdist_fastcluster", "call", 2),
     Goal("average", "pdist_fastcluster", "peak", 2),
     Goal("single", "sklearn_agglomerative", "time", 3),
+    Goal("laca", "sparse_fastcluster", "time", 1),
     Goal("normalized_edges", "precomputed_scipy", "time", 1),
     Goal("margin_tree", "dense_margin", "time", 1),
 )

@@ -3,7 +3,7 @@
 import numpy as np
 from benchmarks.speed.methods.groups import groups_and_validity, rounded_weights
 
-from coterie import EAC, HNE, PEACE, Ensemble, MSTEClust
+from coterie import EAC, HNE, LACA, PEACE, Ensemble, MSTEClust
 
 
 def coassociation(labels, n_clusters):
@@ -19,6 +19,10 @@ def average(labels, n_clusters):
 
 def single(labels, n_clusters):
     return EAC(n_clusters=n_clusters, linkage="single").fit(labels).labels_
+
+
+def laca(labels, n_clusters):
+    return LACA(n_clusters).fit(labels).labels_
 
 
 def margin_tree(labels, n_clusters):
