@@ -362,12 +362,19 @@ def run_start(
             first = state.residual
         if state.finished:
             report(1.0)
-        elif turn % every == 0 and 0 < stop_below < state.residual < first:
-            report(math.log(first / state.residual) / math.log(first / stop_below))
+        elif turn % every == 0:
+            report(share_done(first, state.residual, stop_below))
     # Without any pair to tell apart (one cluster, one object, nothing seen) there is no gap.
     converged = state.residual < stop_below or state.residual == 0.0
     run = Run(len(Y), history[-1][1], state.n_iter, state.residual, converged)
     return Outcome(run, state.Y, history)
+
+
+def share_done(first: float, now: float, stop_below: float) -> float:
+    """Return how much of the way down the residual has come, in powers of ten."""
+    if not 0.0 < stop_below < now < first:
+        return 0.0
+    return math.log(first / now) / math.log(first / stop_below)
 
 
 def best_of(outcomes: list[Outcome]) -> Outcome:
