@@ -148,7 +148,7 @@ class BaumEagon(BaseConsensus):
     diagonal : bool, default=True
         Whether the pairs of an object with itself (S_ii = 1) count: they pull memberships
         towards 0 and 1.
-    tol : float, default=1e-8
+    tol : float, default=1e-7
         A start has converged when a step lowers its mean squared error by no more than this.
     max_iter : int, default=10000
         The most steps of a start.
@@ -224,7 +224,7 @@ class BaumEagon(BaseConsensus):
         init: str | ArrayLike = "random",
         n_init: int = 5,
         diagonal: bool = True,
-        tol: float = 1e-8,
+        tol: float = 1e-7,
         max_iter: int = 10_000,
         callback: Callable[[float, int], Any] | None = None,
         random_state: int | np.random.RandomState | None = None,

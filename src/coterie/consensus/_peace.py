@@ -352,6 +352,8 @@ def run_start(
     report: Callable[[float], None],
 ) -> Outcome:
     """Climb from one start."""
+    if len(Y) == 1:  # a draw from the simplex of one can be a rounding error away from 1
+        Y = np.ones_like(Y)
     history: list[tuple[int, float]] = []
     first = math.nan
     every = REPORT if solver == "auto" else 1
