@@ -91,15 +91,21 @@ def test_terms_without_votes_are_absent():
     assert np.isfinite(gradient(ensemble, [[1, 0], [1, 0], [0, 1]])).all()
 
 
-def test_gain_is_the_difference():
-    _, labels = noisy_labels(0, 30, 6, noise=0.4, missing=0.2)
-    labels[10:15] = labels[9]
+@pytest.mark.parametrize("size", [1.0, 1e-3])
+def test_gain_is_the_difference(size):
+    _, labels = noisy_labels(0, 40, 8, noise=0.4, missing=0.2)
+    labels[5:9] = labels[4]
     problem = Problem.of_patterns(Ensemble(labels))
     p = len(problem.weights)
-    assert p < 30
-    Y, Z = start(p, 3).T.copy(), start(p, 3, 1).T.copy()
+    Y = start(p, 3).T.copy()
+    Z = (1 - size) * Y + size * start(p, 3, 1).T
     expected = problem.log_likelihood(Z) - problem.log_likelihood(Y)
-    assert kernels.gain(*problem, Y, Z) == pytest.approx(expected, rel=1e-10)
+    everywhere = np.ones(p, dtype=bool)
+    assert kernels.gain(*problem, Y, Z, everywhere) == pytest.approx(expected, rel=1e-9)
+    changed = np.arange(p) % 3 == 0
+    Z[:, ~changed] = Y[:, ~changed]
+    expected = problem.log_likelihood(Z) - problem.log_likelihood(Y)
+    assert kernels.gain(*problem, Y, Z, changed) == pytest.approx(expected, rel=1e-9)
 
 
 # --- solver='paper' -------------------------------------------------------------------------------
@@ -117,7 +123,7 @@ def test_the_papers_path_is_followed(draw, missing):
     expected, path = naive.peace(c, N, Y, 1e-12, 200)
     problem = Problem.of_objects(Ensemble(labels))
     found = np.full((200, 4), -1.0)
-    steps, _ = kernels.climb_one_by_one(*problem[:4], Y, problem.gradient(Y), 0.0, 200, found)
+    steps, _ = kernels.climb_one_by_one(*problem, Y, problem.gradient(Y), 0.0, 200, True, found)
     assert steps == len(path) == 200
     np.testing.assert_array_equal(found[:, :3], np.array(path)[:, :3])
     np.testing.assert_allclose(found[:, 3], np.array(path)[:, 3], atol=1e-12)
@@ -182,7 +188,7 @@ def test_no_single_move_lowers_the_likelihood(seed):
         own = 0.5 * (problem.weights[i] - 1) * n_seen
         _, moved = kernels.move(Y, i, own, together, apart, room, 0.0)
         if moved:
-            assert kernels.gain(*problem, before, Y) >= -1e-12
+            assert kernels.gain(*problem, before, Y, np.ones(p, dtype=bool)) >= -1e-12
         assert (Y >= 0).all()
         assert Y.sum(axis=0) == pytest.approx(np.ones(p), abs=1e-12)
 
