@@ -405,9 +405,10 @@ def share_with(row, labels, members):
 
 
 def confidence(labels, consensus):
-    """Share of votes with the rest of the own cluster; alone: 1 - the best other.
+    """Own support as a share of own and best other; alone: 1 - the best other.
 
-    0 for an object that no partition saw.
+    Support is the share of votes for together with a cluster's members. With one cluster only:
+    own support. 0 for an object that no partition saw, or that nothing supports.
     """
     n = len(labels)
     clusters = {c: [i for i in range(n) if consensus[i] == c] for c in set(consensus)}
@@ -415,12 +416,16 @@ def confidence(labels, consensus):
     for i in range(n):
         rest = [j for j in clusters[consensus[i]] if j != i]
         others = [members for c, members in clusters.items() if c != consensus[i]]
+        best = max((share_with(labels[i], labels, m) for m in others), default=Fraction(0))
         if all(value == -1 for value in labels[i]):
             found.append(Fraction(0))
-        elif rest:
-            found.append(share_with(labels[i], labels, rest))
+        elif not rest:
+            found.append(1 - best)
         else:
-            found.append(1 - max((share_with(labels[i], labels, m) for m in others), default=0))
+            own = share_with(labels[i], labels, rest)
+            if others:
+                own = own / (own + best) if own + best else Fraction(0)
+            found.append(own)
     return found
 
 
@@ -484,24 +489,6 @@ def hne_merges(labels, theta):
             return merges
         merges.append(best)
         clusters[best[0]] += clusters.pop(best[1])
-
-
-def edge_confidence(labels, consensus, theta):
-    """Share of an object's edges in its cluster; alone: 1 - its largest co-association."""
-    n = len(labels)
-    edges = threshold_edges(labels, theta)
-    found = []
-    for i in range(n):
-        near = [j for j in range(n) if (min(i, j), max(i, j)) in edges]
-        if all(value == -1 for value in labels[i]):
-            found.append(Fraction(0))
-        elif consensus.count(consensus[i]) == 1:
-            shares = [share(*votes(labels, i, j)) for j in range(n) if j != i]
-            found.append(1 - max(shares, default=Fraction(0)))
-        else:
-            own = sum(consensus[j] == consensus[i] for j in near)
-            found.append(Fraction(own, len(near)) if near else Fraction(0))
-    return found
 
 
 # --- MSTEClust ---
@@ -751,3 +738,295 @@ def baum_eagon(S, seen, Y):
     force = Y @ np.where(seen, S - Y.T @ Y, 0.0)
     grown = Y * (seen.sum(axis=1) + force)
     return grown / grown.sum(axis=0)
+
+
+# --- LAC and the weighted ensembles ---
+
+
+def lac_distances(X, centres, weights):
+    """d_il of section 4.1, one by one."""
+    return [
+        [
+            math.sqrt(math.fsum(w * (x - c) ** 2 for w, x, c in zip(ws, row, cs, strict=True)))
+            for cs, ws in zip(centres, weights, strict=True)
+        ]
+        for row in X
+    ]
+
+
+def lac_assign(X, centres, weights):
+    return [row.index(min(row)) for row in lac_distances(X, centres, weights)]
+
+
+def lac_iteration(X, centres, weights, h):
+    """One iteration as it is read: assign, weights (4), assign, centres (5)."""
+    k, n_features = len(centres), len(centres[0])
+    labels = lac_assign(X, centres, weights)
+    new_weights = [list(row) for row in weights]
+    for j in range(k):
+        members = [row for row, label in zip(X, labels, strict=True) if label == j]
+        if members:
+            dispersion = [
+                math.fsum((centres[j][s] - x[s]) ** 2 for x in members) / len(members)
+                for s in range(n_features)
+            ]
+            shares = [decimal.Decimal(-v / h).exp() for v in dispersion]
+            new_weights[j] = [float(share / sum(shares)) for share in shares]
+    labels = lac_assign(X, centres, new_weights)
+    new_centres = [list(row) for row in centres]
+    for j in range(k):
+        members = [row for row, label in zip(X, labels, strict=True) if label == j]
+        if members:
+            new_centres[j] = [
+                math.fsum(x[s] for x in members) / len(members) for s in range(n_features)
+            ]
+    return new_centres, new_weights
+
+
+def lac(X, start, h, n_iter):
+    """Centres, weights and labels after some iterations."""
+    n_features = len(start[0])
+    centres = [list(row) for row in start]
+    weights = [[1 / n_features] * n_features for _ in start]
+    for _ in range(n_iter):
+        centres, weights = lac_iteration(X, centres, weights, h)
+    return np.array(centres), np.array(weights), lac_assign(X, centres, weights)
+
+
+def farthest_first(X, first, k):
+    """Objects far apart, by number."""
+    chosen = [first]
+    while len(chosen) < k:
+        gaps = [min(math.dist(row, X[c]) for c in chosen) for row in X]
+        chosen.append(gaps.index(max(gaps)))
+    return chosen
+
+
+def lac_posteriors(X, centres, weights):
+    """Formula (6) as printed."""
+    k = len(centres)
+    found = []
+    for row in lac_distances(X, centres, weights):
+        top = max(row)
+        found.append([(top - d + 1) / (k * top + k - sum(row)) for d in row])
+    return np.array(found)
+
+
+def cosine_similarity(P):
+    """Formula (8); 0 where an object has no opinion to compare."""
+    n = len(P)
+    S = np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            norms = math.sqrt(sum(P[i] ** 2)) * math.sqrt(sum(P[j] ** 2))
+            S[i, j] = 0.0 if norms == 0 else sum(P[i] * P[j]) / norms
+    return S
+
+
+def kl_similarity(P):
+    """Formula (9) in base 2, over its largest value; 0 where an object has no opinion."""
+    n = len(P)
+    seen = [bool(row.sum() > 0) for row in P]
+    P = [row / (row.sum() or 1) for row in P]
+    d = np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            if seen[i] and seen[j]:
+                d[i, j] = sum(
+                    0.5 * p * math.log2(p / q) + 0.5 * q * math.log2(q / p)
+                    for p, q in zip(P[i], P[j], strict=True)
+                )
+    S = np.ones((n, n)) if d.max() == 0 else 1 - d / d.max()
+    return S * np.outer(seen, seen)
+
+
+def weighted_similarity(posteriors, similarity):
+    """Formula (10): Psi."""
+    return sum(similarity(P) for P in posteriors) / len(posteriors)
+
+
+def weighted_bipartite(posteriors):
+    """Formula (11) and the matrix E below it; clusters come first."""
+    A = np.hstack(posteriors)
+    n, K = A.shape
+    E = np.zeros((K + n, K + n))
+    E[K:, :K], E[:K, K:] = A, A.T
+    return A, E
+
+
+def mean_weights(subspaces, parts, k):
+    """Formula (12): the mean weight vector of the clusters in each part."""
+    vectors = [row for _, weights in subspaces for row in weights]
+    n_features = len(vectors[0])
+    found = np.full((k, n_features), 1 / n_features)
+    for part in range(k):
+        own = [v for v, p in zip(vectors, parts, strict=True) if p == part]
+        if own:
+            found[part] = sum(own) / len(own)
+    return found
+
+
+# --- graphs: CSPA, HGPA, MCLA, HBGF, k-means on co-association -----------------------------------
+
+
+def incidence(labels):
+    """Z, (n, K): clusters by partition, in the order of their sorted names."""
+    columns = []
+    for column in np.asarray(labels).T:
+        columns += [column == name for name in np.unique(column[column != -1])]
+    return np.array(columns, dtype=float).T
+
+
+def bipartite_graph(A):
+    """The adjacency of rows and columns, rows first."""
+    n, r = A.shape
+    return np.block([[np.zeros((n, n)), A], [A.T, np.zeros((r, r))]])
+
+
+def spectral_rows(similarity, k, *, skip_first=False, n_first=None, power=1):
+    """The rows that Ng, Jordan and Weiss cluster, from all eigenvectors of the whole matrix.
+
+    Eigenvalues up to 1e-10 are left out, after raising to `power`. In the space of a multiple
+    eigenvalue, the directions of the first of the `n_first` objects that have any are taken; if
+    the first eigenvector is skipped, it is that of the degrees.
+    """
+    n = len(similarity)
+    n_first = n if n_first is None else n_first
+    degrees = similarity.sum(axis=1)
+    scale = np.array([1 / math.sqrt(d) if d > 0 else 0.0 for d in degrees])
+    values, vectors = np.linalg.eigh(np.diag(scale) @ similarity @ np.diag(scale))
+    values = np.maximum(values, 0) ** power
+    by_degree = np.sqrt(degrees / max(degrees.sum(), 1e-300))
+    chosen = []
+    last = k + skip_first
+    while len(chosen) < last and values.max(initial=0) > 1e-10:
+        same = values > values.max() - 1e-9
+        projector = vectors[:, same] @ vectors[:, same].T
+        for t in range(min(int(same.sum()), last - len(chosen))):
+            if skip_first and t == 0 and not chosen:
+                direction = projector @ np.r_[by_degree[:n_first], np.zeros(n - n_first)]
+            else:
+                lengths = np.diag(projector)[:n_first]
+                direction = projector[:, np.argmax(lengths > 1e-6 * lengths.max())]
+            direction = direction / np.linalg.norm(direction)
+            chosen.append(direction)
+            projector = projector - np.outer(direction, direction)
+        values, vectors = values[~same], vectors[:, ~same]
+    rows = np.array(chosen[int(skip_first) :]).T.reshape(n, -1)
+    for i in range(n):
+        length = np.linalg.norm(rows[i])
+        known = degrees[i] > 0 and length > 1e-8 * by_degree[i]
+        rows[i] = rows[i] / length if known else 0.0
+    return rows
+
+
+def lloyd(X, weights, centers, n_steps):
+    """Steps of k-means; of equal centres the first. Stops short of a part that gets empty."""
+    labels = None
+    for _ in range(n_steps):
+        distances = np.array([[((x - c) ** 2).sum() for c in centers] for x in X])
+        near = distances <= distances.min(axis=1, keepdims=True) + 1e-9 * (X**2).sum(axis=1).mean()
+        labels = np.argmax(near, axis=1)
+        if len(set(labels)) < len(centers):
+            return None
+        centers = np.array(
+            [np.average(X[labels == c], axis=0, weights=weights[labels == c])
+             for c in range(len(centers))]
+        )  # fmt: skip
+    return labels
+
+
+def jaccard(labels):
+    """(K, K) Jaccard indices of clusters as sets of objects."""
+    sets = [set(np.flatnonzero(column)) for column in incidence(labels).T]
+    return np.array([[len(a & b) / len(a | b) for b in sets] for a in sets])
+
+
+def meta_vote(labels, parts):
+    """MCLA's last step: the part of whose clusters an object is in the largest share."""
+    Z = incidence(labels)
+    chosen = []
+    for row in Z:
+        shares = [
+            Fraction(int(row[parts == m].sum()), int((parts == m).sum()))
+            for m in range(max(parts) + 1)
+        ]
+        chosen.append(shares.index(max(shares)))
+    return chosen
+
+
+def cut_of(weights, labels):
+    """The weight of the edges between parts, each once."""
+    return sum(
+        weights[i, j]
+        for i, j in itertools.combinations(range(len(labels)), 2)
+        if labels[i] != labels[j]
+    )
+
+
+# --- orders ---------------------------------------------------------------------------------------
+
+
+def vat_order(D):
+    """VAT from a matrix of dissimilarities: objects as Prim's algorithm meets them."""
+    n = len(D)
+    order = [int(np.argmax(D.max(axis=1)))]
+    while len(order) < n:
+        rest = [j for j in range(n) if j not in order]
+        distance = [min(D[i, j] for i in order) for j in rest]
+        order.append(rest[int(np.argmin(distance))])
+    return np.array(order)
+
+
+# --- choosing ---
+
+
+def share_histogram(labels, n_bins):
+    """In how many pairs the co-association rounds (half up) to each of 0, 1/n_bins, ..., 1."""
+    counts = [0] * (n_bins + 1)
+    for i in range(len(labels)):
+        for j in range(i + 1, len(labels)):
+            together, seen = votes(labels, i, j)
+            if seen:
+                counts[int(Fraction(n_bins * together, seen) + Fraction(1, 2))] += 1
+    return counts
+
+
+def peak_prominences(distances, core, least):
+    """Rise of the joining distance between two peaks and their saddle, by components of graphs."""
+    n = len(distances)
+    reach = [
+        [max(distances[i][j], core[i], core[j]) if i != j else 0 for j in range(n)]
+        for i in range(n)
+    ]
+    levels = sorted({reach[i][j] for i in range(n) for j in range(i)})
+    parts = [{i} for i in range(n)]
+    found = []
+    for level in levels:
+        for i in range(n):
+            for j in range(i):
+                if reach[i][j] == level:
+                    a = next(p for p in parts if i in p)
+                    b = next(p for p in parts if j in p)
+                    if a is b:
+                        continue
+                    if min(len(a), len(b)) >= least:
+                        peaks = [min(core[m] for m in part) for part in (a, b)]
+                        found.append(level - max(peaks))
+                    parts = [p for p in parts if p is not a and p is not b] + [a | b]
+    return sorted(found)
+
+
+def joint_criterion(similarity, quality, size, alpha):
+    """Fern and Lin's greedy choice, the whole objective computed anew for each candidate."""
+
+    def objective(chosen):
+        diversity = [1 - similarity[i][j] for i in chosen for j in chosen if i < j]
+        mean = sum(diversity) / len(diversity) if diversity else 0
+        return alpha * sum(quality[i] for i in chosen) / len(chosen) + (1 - alpha) * mean
+
+    chosen = [max(range(len(quality)), key=lambda i: (quality[i], -i))]
+    while len(chosen) < size:
+        free = [i for i in range(len(quality)) if i not in chosen]
+        chosen.append(max(free, key=lambda i: (round(objective([*chosen, i]), 12), -i)))
+    return chosen

@@ -9,25 +9,49 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from coterie import datasets as datasets
     from coterie import metrics as metrics
+    from coterie import plotting as plotting
     from coterie._memory import MemoryLimitError as MemoryLimitError
+    from coterie.choosing import compare as compare
+    from coterie.choosing import how_many_clusters as how_many_clusters
+    from coterie.choosing import select as select
+    from coterie.choosing import structure_test as structure_test
     from coterie.clustering import ConsensusClustering as ConsensusClustering
+    from coterie.consensus import CSPA as CSPA
     from coterie.consensus import EAC as EAC
+    from coterie.consensus import HBGF as HBGF
+    from coterie.consensus import HGPA as HGPA
     from coterie.consensus import HNE as HNE
     from coterie.consensus import LACA as LACA
+    from coterie.consensus import MCLA as MCLA
     from coterie.consensus import PEACE as PEACE
     from coterie.consensus import PWEC as PWEC
+    from coterie.consensus import WBPA as WBPA
+    from coterie.consensus import WSBPA as WSBPA
+    from coterie.consensus import WSPA as WSPA
     from coterie.consensus import BaumEagon as BaumEagon
+    from coterie.consensus import CoassociationKMeans as CoassociationKMeans
     from coterie.consensus import MixtureModel as MixtureModel
     from coterie.consensus import MSTEClust as MSTEClust
     from coterie.consensus import Voting as Voting
     from coterie.ensemble import Ensemble as Ensemble
+    from coterie.generation import LAC as LAC
+    from coterie.generation import LACEnsemble as LACEnsemble
     from coterie.generation import RandomizedEnsemble as RandomizedEnsemble
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "compare": "coterie.choosing",
+    "how_many_clusters": "coterie.choosing",
+    "select": "coterie.choosing",
+    "structure_test": "coterie.choosing",
     "ConsensusClustering": "coterie.clustering",
     "BaumEagon": "coterie.consensus",
+    "CSPA": "coterie.consensus",
+    "HBGF": "coterie.consensus",
+    "HGPA": "coterie.consensus",
+    "MCLA": "coterie.consensus",
+    "CoassociationKMeans": "coterie.consensus",
     "EAC": "coterie.consensus",
     "HNE": "coterie.consensus",
     "LACA": "coterie.consensus",
@@ -36,11 +60,16 @@ _HOME = {
     "MixtureModel": "coterie.consensus",
     "Voting": "coterie.consensus",
     "PWEC": "coterie.consensus",
+    "WBPA": "coterie.consensus",
+    "WSBPA": "coterie.consensus",
+    "WSPA": "coterie.consensus",
     "Ensemble": "coterie.ensemble",
+    "LAC": "coterie.generation",
+    "LACEnsemble": "coterie.generation",
     "MemoryLimitError": "coterie._memory",
     "RandomizedEnsemble": "coterie.generation",
 }
-_MODULES = ("datasets", "metrics")
+_MODULES = ("datasets", "metrics", "plotting")
 
 __all__ = [*_HOME, *_MODULES, "__version__"]
 

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from coterie._notebook import FittedRepr
 from coterie.consensus import CONSENSUS
 from coterie.consensus._base import BaseConsensus
 from coterie.generation import RandomizedEnsemble
@@ -17,7 +18,7 @@ from coterie.generation import RandomizedEnsemble
 __all__ = ["ConsensusClustering"]
 
 
-class ConsensusClustering(ClusterMixin, BaseEstimator):
+class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
     """Cluster objects by the consensus of many clusterings of them.
 
     Makes an ensemble of partitions of `X` and finds their consensus.

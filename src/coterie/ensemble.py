@@ -31,6 +31,7 @@ _FIELDS = (
     "validity",
     "posteriors",
     "subspaces",
+    "features",
 )
 
 
@@ -67,6 +68,9 @@ class Ensemble:
         Soft memberships, one array per partition, columns in the order of the sorted labels.
     subspaces : sequence of pairs of arrays of shape (k_l, n_features), optional
         Centres and feature weights of the clusters of each partition.
+    features : {array-like, sparse matrix} of shape (n_objects, n_features), optional
+        The objects themselves, in the units of `subspaces`: what a consensus needs that gives
+        clusters with centres and feature weights (`coterie.WSBPA`). A copy is kept.
 
     Attributes
     ----------
@@ -99,6 +103,7 @@ class Ensemble:
     validity: NDArray[np.float64]
     posteriors: tuple[NDArray[np.float64], ...] | None
     subspaces: tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...] | None
+    features: Any
 
     def __init__(
         self,
@@ -108,6 +113,7 @@ class Ensemble:
         validity: ArrayLike | None = None,
         posteriors: Sequence[ArrayLike] | None = None,
         subspaces: Sequence[tuple[ArrayLike, ArrayLike]] | None = None,
+        features: ArrayLike | Any | None = None,
     ) -> None:
         if isinstance(labels, Ensemble):
             encoded = [Column(labels.labels[:, e], c) for e, c in enumerate(labels.categories)]
@@ -115,9 +121,10 @@ class Ensemble:
             validity = labels.validity if validity is None else validity
             posteriors = labels.posteriors if posteriors is None else posteriors
             subspaces = labels.subspaces if subspaces is None else subspaces
+            features = labels.features if features is None else features
         else:
             encoded = [encode_column(c, i) for i, c in enumerate(read_columns(labels))]
-        self._fill(encoded, groups, validity, posteriors, subspaces)
+        self._fill(encoded, groups, validity, posteriors, subspaces, features)
 
     def _fill(
         self,
@@ -126,6 +133,7 @@ class Ensemble:
         validity: ArrayLike | None,
         posteriors: Sequence[ArrayLike] | None,
         subspaces: Sequence[tuple[ArrayLike, ArrayLike]] | None,
+        features: Any = None,
     ) -> None:
         n_given = len(encoded)
         kept = [i for i, column in enumerate(encoded) if len(column.categories)]
@@ -156,6 +164,7 @@ class Ensemble:
         self._set(
             posteriors=self._check_posteriors(posteriors, n_given),
             subspaces=self._check_subspaces(subspaces, n_given),
+            features=self._check_features(features),
         )
 
     # --- size -------------------------------------------------------------------------------
@@ -234,12 +243,13 @@ class Ensemble:
         return {name: self.__dict__[name] for name in _FIELDS}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        self.__dict__.update({"features": None} | state)
         for array in (self.labels, *self.categories, self.columns, self.groups, self.validity):
             _frozen(array)
         for array in (
             *(self.posteriors or ()),
             *(a for pair in self.subspaces or () for a in pair),
+            *(_parts_of(self.features).values()),
         ):
             _frozen(array)
 
@@ -357,6 +367,7 @@ class Ensemble:
             self.validity[chosen],
             None if self.posteriors is None else [self.posteriors[e] for e in chosen],
             None if self.subspaces is None else [self.subspaces[e] for e in chosen],
+            self.features,
         )
         return made
 
@@ -392,14 +403,16 @@ class Ensemble:
             codes, used = encode_column(rows[:, e], e)
             columns.append(Column(codes, categories[used]))
         made = object.__new__(Ensemble)
-        made._fill(columns, self.groups, self.validity, None, None)
+        features = None if self.features is None else self.features[objects]
+        made._fill(columns, self.groups, self.validity, None, None, features)
         return made
 
     def concat(self, *others: Ensemble) -> Ensemble:
         """Return one ensemble of the partitions of several, of the same objects in one order.
 
         Also ``Ensemble.concat([a, b, c])``. Soft memberships are kept where all have them, or
-        where the others can be written as memberships of 0 and 1; subspaces where all have them.
+        where the others can be written as memberships of 0 and 1; subspaces where all have them,
+        and with these the features of the first.
         """
         parts = [*self] if isinstance(self, list | tuple) else [self]
         for other in others:
@@ -427,6 +440,7 @@ class Ensemble:
             np.concatenate([part.validity for part in parts]),
             posteriors,
             subspaces,
+            None if subspaces is None else parts[0].features,
         )
         return made
 
@@ -498,6 +512,7 @@ class Ensemble:
                 [(arrays[f"centres_{e}"], arrays[f"weights_{e}"]) for e in range(n_partitions)]
                 if "centres_0" in arrays
                 else None,
+                _features_of(arrays),
             )
             made._set(columns=_frozen(arrays["columns"]), n_columns=int(arrays["n_columns"]))
         except OSError as error:
@@ -531,7 +546,7 @@ class Ensemble:
         if self.subspaces is not None:
             arrays |= {f"centres_{e}": centres for e, (centres, _) in enumerate(self.subspaces)}
             arrays |= {f"weights_{e}": weights for e, (_, weights) in enumerate(self.subspaces)}
-        return arrays
+        return arrays | _parts_of(self.features)
 
     @classmethod
     def from_csv(
@@ -642,6 +657,30 @@ class Ensemble:
             checked.append((_frozen(centres), _frozen(weights)))
         return tuple(checked)
 
+    def _check_features(self, features: Any) -> Any:
+        if features is None:
+            return None
+        if hasattr(features, "tocsr"):
+            from scipy.sparse import csr_matrix
+
+            table = csr_matrix(features, dtype=np.float64)
+            if not _is_closed(table.data):
+                table = table.copy()
+                table.sum_duplicates()
+            values = table.data
+        else:
+            table = values = _own(features)
+        if table.ndim != 2 or table.shape[0] != self.n_objects:
+            raise ValueError(
+                f"features must have one row for each of the {self.n_objects} objects; got shape "
+                f"{table.shape}."
+            )
+        if not np.isfinite(values).all():
+            raise ValueError("features must be finite; fill in what is missing first.")
+        for array in (table.data, table.indices, table.indptr) if values is not table else (table,):
+            _frozen(array)
+        return table
+
 
 def as_ensemble(X: Any) -> Ensemble:
     """Return `X` itself if it is an ensemble, else the ensemble of the label matrix `X`."""
@@ -716,13 +755,42 @@ def _numbers_of_text(column: Any) -> Any:
     return column
 
 
+def _parts_of(features: Any) -> dict[str, NDArray[Any]]:
+    """Return features as named arrays, sparse ones as four."""
+    if features is None:
+        return {}
+    if isinstance(features, np.ndarray):
+        return {"features": features}
+    return {
+        "features_data": features.data,
+        "features_indices": features.indices,
+        "features_indptr": features.indptr,
+        "features_shape": np.array(features.shape),
+    }
+
+
+def _features_of(arrays: dict[str, NDArray[Any]]) -> Any:
+    """Return the features in the arrays of a file, or None."""
+    if "features_data" not in arrays:
+        return arrays.get("features")
+    from scipy.sparse import csr_matrix
+
+    parts = tuple(arrays[f"features_{name}"] for name in ("data", "indices", "indptr"))
+    made = csr_matrix(parts, shape=tuple(arrays["features_shape"]))
+    made.check_format(full_check=True)
+    return made
+
+
 def _own(array: ArrayLike) -> NDArray[np.float64]:
     """Return a copy of what the caller could still change; a frozen array as it is."""
-    if isinstance(array, np.ndarray) and array.dtype == np.float64:
-        flags = array.flags
-        if flags.owndata and not flags.writeable:  # a frozen view's base may be open for writing
-            return array
+    if isinstance(array, np.ndarray) and array.dtype == np.float64 and _is_closed(array):
+        return array
     return np.array(array, dtype=np.float64)
+
+
+def _is_closed(array: NDArray[Any]) -> bool:
+    """Whether nobody can write to an array; a frozen view's base may be open for writing."""
+    return array.flags.owndata and not array.flags.writeable
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:

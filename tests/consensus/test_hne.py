@@ -89,8 +89,6 @@ def test_labels_are_those_of_the_definition(labels, threshold, data):
     assert fitted.n_clusters_ == left
     assert fitted.n_edges_ == len(naive.threshold_edges(labels.tolist(), threshold))
     assert fitted.threshold_ == threshold
-    exact = naive.edge_confidence(labels.tolist(), fitted.labels_.tolist(), threshold)
-    assert fitted.confidence_.tolist() == pytest.approx([float(x) for x in exact])
 
 
 @given(labels=label_matrices(), threshold=thresholds)

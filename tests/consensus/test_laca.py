@@ -250,22 +250,6 @@ def test_prediction_is_the_highest_mean_score():
     assert np.array_equal(laca.predict(new), np.argmax(means, axis=1))
 
 
-def test_confidence_compares_own_with_best_other():
-    labels, _ = random_ensemble(7)
-    laca = LACA(ess=3.0).fit(labels)
-    scores = naive.laca_scores(labels, laca.rho_, laca.r_)
-    width = np.abs(np.subtract(*laca.weights_.T)).sum()
-    for i, own in enumerate(laca.labels_):
-        means = [
-            scores[i, np.flatnonzero((laca.labels_ == c) & (np.arange(len(labels)) != i))]
-            for c in range(laca.n_clusters_)
-        ]
-        means = [m.mean() if len(m) else 0.0 for m in means]
-        best_other = max(m for c, m in enumerate(means) if c != own)
-        expected = np.clip((1 + (means[own] - best_other) / width) / 2, 0, 1)
-        assert_allclose(laca.confidence_[i], expected, atol=1e-9)
-
-
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [

@@ -48,6 +48,13 @@ def test_likelihood_never_falls(labels, k, seed):
 
 
 @ignore_warning
+def test_ties_go_the_same_way_in_fit_and_prediction():
+    labels = [[0], [1], [2], [-1], [4], [5]]
+    fitted = MixtureModel(n_clusters=6, n_init=3, random_state=0).fit(labels)
+    assert fitted.predict(labels).tolist() == fitted.labels_.tolist()
+
+
+@ignore_warning
 @given(labels=label_matrices(), data=st.data())
 def test_fitted_attributes_fit_each_other(labels, data):
     k = data.draw(st.integers(1, len(labels)))

@@ -84,7 +84,6 @@ def test_fitted_attributes_fit_each_other(labels, data):
     assert fitted.membership_.sum(axis=1) == pytest.approx(seen.astype(float))
     own = fitted.membership_[np.arange(len(labels)), fitted.labels_]
     assert own == pytest.approx(fitted.membership_.max(axis=1))
-    assert own.tolist() == fitted.confidence_.tolist()
     assert fitted.labels_.tolist() == naive.order_by_size(fitted.labels_)
     assert fitted.n_clusters_ <= k
     if seen.all() or k == 1:
@@ -99,7 +98,7 @@ def test_agreement_never_falls(labels, data):
     for rounds in range(1, 6):
         fitted = Voting(n_clusters=k, max_iter=rounds).fit(labels)
         n_seen = (labels != -1).sum(axis=1)
-        agreements.append(float(fitted.confidence_ @ n_seen))
+        agreements.append(float(fitted.membership_.max(axis=1) @ n_seen))
         assert fitted.n_iter_ <= rounds
     assert (np.diff(agreements) >= -1e-9).all()
 
@@ -108,7 +107,7 @@ def test_votes_worked_by_hand():
     labels = [[0, 1, 5], [0, 1, 5], [0, 0, 6], [1, 0, 6], [1, 0, 6]]
     fitted = Voting(n_clusters=2).fit(labels)
     assert fitted.labels_.tolist() == [1, 1, 0, 0, 0]
-    assert fitted.confidence_.tolist() == pytest.approx([1, 1, 2 / 3, 1, 1])
+    assert fitted.membership_.max(axis=1).tolist() == pytest.approx([1, 1, 2 / 3, 1, 1])
     assert fitted.converged_
 
 

@@ -266,7 +266,8 @@ def test_every_paper_has_an_experiment(name):
     experiment = get_experiment(name)
     assert experiment.name == name
     assert experiment.tasks(quick=True)
-    assert published(EXPERIMENTS[name].module)
+    if name != "study":  # our own, with no paper to print its numbers
+        assert published(EXPERIMENTS[name].module)
 
 
 def test_unknown_paper():

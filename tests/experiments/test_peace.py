@@ -48,14 +48,6 @@ def test_text_features():
     assert length[length > 0] == pytest.approx(1.0)
 
 
-def test_vat_shows_blocks():
-    truth = np.array([0, 1, 0, 1, 2, 0, 2, 1])
-    D = (truth[:, None] != truth).astype(float)
-    order = peace.vat_order(D)
-    assert sorted(order) == list(range(8))
-    assert (np.diff(truth[order]) != 0).sum() == 2  # every block in one piece
-
-
 def test_a_small_run(tmp_path):
     only = ["spiral (1)", "spiral (2)", "image-c (1)"]
     report = run_experiment(peace.EXPERIMENT, tmp_path, quick=True, only=only, n_jobs=1)

@@ -10,11 +10,14 @@ from sklearn.cluster import MiniBatchKMeans
 from sklearn.datasets import make_blobs
 
 
-def make(n_objects, seed):
+def make(n_objects, seed, start=0):
+    """Other starts give other partitions of the same objects."""
     rng = np.random.default_rng(seed)
     X, _ = make_blobs(
         n_objects, N_FEATURES, centers=20, cluster_std=2.5, random_state=int(rng.integers(2**31))
     )
+    if start:
+        rng = np.random.default_rng([seed, start])
     labels = np.empty((n_objects, N_PARTITIONS), dtype=np.int32)
     for e in range(N_PARTITIONS):
         clusterer = MiniBatchKMeans(

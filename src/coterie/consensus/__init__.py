@@ -2,23 +2,39 @@
 
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._baum_eagon import BaumEagon
+from coterie.consensus._coassociation_kmeans import CoassociationKMeans
+from coterie.consensus._cspa import CSPA
 from coterie.consensus._eac import EAC
+from coterie.consensus._hbgf import HBGF
+from coterie.consensus._hgpa import HGPA
 from coterie.consensus._hne import HNE
 from coterie.consensus._laca import LACA
+from coterie.consensus._mcla import MCLA
 from coterie.consensus._mixture import MixtureModel
 from coterie.consensus._msteclust import MSTEClust
 from coterie.consensus._peace import PEACE
 from coterie.consensus._pwec import PWEC
 from coterie.consensus._voting import Voting
+from coterie.consensus._wbpa import WBPA
+from coterie.consensus._wsbpa import WSBPA
+from coterie.consensus._wspa import WSPA
 
 __all__ = [
     "CONSENSUS",
+    "CSPA",
     "EAC",
+    "HBGF",
+    "HGPA",
     "HNE",
     "LACA",
+    "MCLA",
     "PEACE",
     "PWEC",
+    "WBPA",
+    "WSBPA",
+    "WSPA",
     "BaumEagon",
+    "CoassociationKMeans",
     "MSTEClust",
     "MixtureModel",
     "Voting",
@@ -34,5 +50,13 @@ CONSENSUS: dict[str, type[BaseConsensus]] = {
     "voting": Voting,
     "peace": PEACE,
     "baum_eagon": BaumEagon,
+    "cspa": CSPA,
+    "hgpa": HGPA,
+    "mcla": MCLA,
+    "hbgf": HBGF,
+    "coassociation_kmeans": CoassociationKMeans,
+    "wspa": WSPA,
+    "wbpa": WBPA,
+    "wsbpa": WSBPA,
 }
 """The consensus functions by the name that the command line and ConsensusClustering know."""

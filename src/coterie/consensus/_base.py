@@ -12,18 +12,20 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie._labels import order_by_size
+from coterie._notebook import FittedRepr
 from coterie.consensus._votes import ClusterVotes
 from coterie.ensemble import Ensemble, as_ensemble
 
 __all__ = ["BaseConsensus", "check_n_clusters"]
 
 
-class BaseConsensus(ClusterMixin, BaseEstimator):
+class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
     """Base of the consensus functions.
 
     A method writes `_fit(ensemble)`, which sets its fitted attributes and returns a label per
-    object. It may write `_confidence(ensemble)` and `_predict(codes)`; the defaults go by the
-    share of votes between an object and the members of a cluster.
+    object. It may write `_predict(codes)`; the default goes by the share of votes between an
+    object and the members of a cluster. Confidence is the same measure for all methods, so that
+    they can be compared.
     """
 
     finds_n_clusters = True

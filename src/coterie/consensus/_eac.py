@@ -97,8 +97,9 @@ class EAC(BaseConsensus):
     lifetimes_ : ndarray of shape (max(n_objects - 2, 0),)
         How long 2, 3, ..., n_objects - 1 clusters last.
     confidence_ : ndarray of shape (n_objects,)
-        Share of the votes that keep the object with the rest of its cluster; for an object
-        alone, share that keeps it apart from the nearest cluster; 0 where there are no votes.
+        How safe the object's place is, by one measure for all methods: of the support for its
+        own cluster and for the best other one, the share of its own. Near 0.5 the other would
+        do as well.
     ensemble_ : Ensemble
         What was fitted.
     n_features_in_ : int
@@ -132,7 +133,7 @@ class EAC(BaseConsensus):
     >>> eac.labels_
     array([1, 1, 0, 0, 0])
     >>> eac.confidence_.round(2)
-    array([1.  , 1.  , 0.67, 0.83, 0.83])
+    array([0.9 , 0.9 , 0.67, 1.  , 1.  ])
     >>> eac.predict([[0, 0, 1], [1, 1, None]])
     array([1, 0])
     """

@@ -226,9 +226,9 @@ class HNE(BaseConsensus):
     normalized_edges_ : ndarray of shape (n_merges,)
         Normalized edges of the merges, before the unjoined.
     confidence_ : ndarray of shape (n_objects,)
-        Share of the object's edges that stay in its cluster. For an object alone in its
-        cluster: 1 - the co-association with the object most similar to it. 0 for an object
-        that no partition saw.
+        How safe the object's place is, by one measure for all methods: of the support for its
+        own cluster and for the best other one, the share of its own. Near 0.5 the other would
+        do as well.
     ensemble_ : Ensemble
         What was fitted.
     n_features_in_ : int
@@ -310,7 +310,6 @@ class HNE(BaseConsensus):
                 UserWarning,
                 stacklevel=3,
             )
-        self._support = edge_support(ensemble, graph, labels)
         return labels
 
     def _check_threshold(self) -> float:
@@ -328,41 +327,5 @@ class HNE(BaseConsensus):
             )
         return float(self.threshold)
 
-    def _confidence(self, ensemble: Ensemble) -> NDArray[np.float64]:
-        support: NDArray[np.float64] = self.__dict__.pop("_support")
-        return support
-
     def _predict(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
         return nearest_object_cluster(self.ensemble_, self.labels_, self.n_clusters_, codes)
-
-
-def edge_support(
-    ensemble: Ensemble, graph: ThresholdGraph, labels: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Return the share of each object's edges that stay in its cluster.
-
-    For an object alone: 1 - its largest co-association. 0 for an object that nobody saw.
-    """
-    from coterie._kernels.coassociation import count_dtype, missing_code
-    from coterie._kernels.normalized_edges import count_own_edges, largest_shares
-
-    n_clusters = int(labels.max()) + 1
-    pieces, piece_of, piece_size = np.unique(
-        graph.inverse * n_clusters + labels, return_inverse=True, return_counts=True
-    )
-    piece_start = np.searchsorted(pieces // n_clusters, np.arange(len(graph.counts) + 1))
-    own, degree = count_own_edges(
-        graph.start, graph.neighbours, graph.counts, piece_start, pieces % n_clusters, piece_size
-    )
-    edges = degree[graph.inverse]
-    support = own[piece_of] / np.maximum(edges, 1)
-
-    alone = np.flatnonzero(np.bincount(labels)[labels] == 1)
-    if len(alone):
-        rows, place = np.unique(graph.inverse[alone], return_inverse=True)
-        missing = missing_code(graph.columns)
-        scratch = np.empty(0, dtype=count_dtype(ensemble.n_partitions))
-        largest = largest_shares(graph.columns, missing, rows, graph.counts[rows] == 1, scratch)
-        seen = (graph.columns[:, rows] != missing).any(axis=0)
-        support[alone] = np.where(seen, 1.0 - largest, 0.0)[place]
-    return support

@@ -247,8 +247,9 @@ class LACA(BaseConsensus):
         Log-likelihood of the last tree cut into 1, 2, ..., n_objects clusters, at the
         parameters that it was made with.
     confidence_ : ndarray of shape (n_objects,)
-        1 if all weighed evidence puts the object with its cluster and none with any other,
-        0.5 if the best other cluster would do as well.
+        How safe the object's place is, by one measure for all methods: of the support for its
+        own cluster and for the best other one, the share of its own. Near 0.5 the other would
+        do as well.
     ensemble_ : Ensemble
         What was fitted.
     n_features_in_ : int
@@ -350,19 +351,10 @@ class LACA(BaseConsensus):
         self.n_clusters_path_ = likelihood_path(ensemble, fit.tree, self.linkage_, scored)
 
     def _confidence(self, ensemble: Ensemble) -> NDArray[np.float64]:
-        """Compare scores as shares of the way from the worst to the best possible score."""
-        from coterie._kernels.laca import own_and_best_other_score
-
+        # Prediction goes by the reliabilities; confidence is the same for all methods.
         self._model = Model.of(ensemble, self.labels_)
         self._parameters = Parameters(self.rho_, self.r_)
-        own, other = own_and_best_other_score(
-            ensemble.labels, self.labels_, *self._tables(ensemble)
-        )
-        best = np.maximum(self._parameters.together, self._parameters.apart)
-        worst = np.minimum(self._parameters.together, self._parameters.apart)
-        width = (ensemble.labels >= 0) @ (best - worst)
-        margin = np.divide(own - other, width, out=np.zeros(len(own)), where=width > 0)
-        return np.clip((1.0 + margin) / 2.0, 0.0, 1.0)
+        return super()._confidence(ensemble)
 
     def _predict(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
         from coterie._kernels.laca import best_mean_score

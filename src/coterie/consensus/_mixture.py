@@ -15,6 +15,7 @@ from coterie.ensemble import Ensemble
 
 __all__ = ["MixtureModel"]
 
+_DIGITS = 12  # by which memberships are compared: what is equal but for rounding is a tie
 _IMPOSSIBLE = -700.0  # log-probability, in prediction, of what never occurred in a component
 
 
@@ -142,9 +143,11 @@ class MixtureModel(BaseConsensus):
     converged_ : bool
         Whether it ended before `max_iter`.
     confidence_ : ndarray of shape (n_objects,)
-        Share of the votes that keep the object with the rest of its cluster. Not the
-        membership: the model takes partitions as independent, so that memberships come out near
-        0 and 1 even where half of the partitions disagree.
+        How safe the object's place is, by one measure for all methods: of the support for its
+        own cluster and for the best other one, the share of its own. Near 0.5 the other would
+        do as well.
+        Not the membership: the model takes partitions as independent, so that memberships come
+        out near 0 and 1 even where half of the partitions disagree.
     ensemble_ : Ensemble
         What was fitted.
     n_features_in_ : int
@@ -225,7 +228,7 @@ class MixtureModel(BaseConsensus):
         """Put the components in the order of their clusters; return labels."""
         n_components = len(best.components.log_weights)
         inverse = ensemble.patterns.inverse
-        chosen = np.argmax(best.resp, axis=1)[inverse]
+        chosen = np.argmax(np.round(best.resp, _DIGITS), axis=1)[inverse]
         sizes = np.bincount(chosen, minlength=n_components)
         first = np.full(n_components, ensemble.n_objects)
         first[chosen[::-1]] = np.arange(len(chosen) - 1, -1, -1)
@@ -243,7 +246,7 @@ class MixtureModel(BaseConsensus):
             np.maximum(best.components.log_shares[:, order], _IMPOSSIBLE),
         )
         # Ties between components go by their old numbers, here and in prediction.
-        self._tie_order = np.argsort(order)
+        self._tie_order = order
         self.membership_ = best.resp[:, order][inverse]
         rank = np.empty(n_components, dtype=np.int64)
         rank[order] = np.arange(n_components)
@@ -274,7 +277,7 @@ class MixtureModel(BaseConsensus):
     def _predict(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
         proba = self._proba(codes)[:, : self.n_clusters_]
         by_age = np.argsort(self._tie_order[: self.n_clusters_])
-        return by_age[np.argmax(proba[:, by_age], axis=1)]
+        return by_age[np.argmax(np.round(proba[:, by_age], _DIGITS), axis=1)]
 
     def _check_parameters(self) -> None:
         if not self.n_init >= 1:

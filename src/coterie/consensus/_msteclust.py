@@ -67,8 +67,9 @@ class MSTEClust(BaseConsensus):
         The mean of gamma (2p - 1) of the trusted groups, over the same pairs: 1 where runs of
         validity 1 agree on every pair.
     confidence_ : ndarray of shape (n_objects,)
-        Share of the votes that keep the object with the rest of its cluster; for an object
-        alone, share that keeps it apart from the nearest cluster. All runs count the same here.
+        How safe the object's place is, by one measure for all methods: of the support for its
+        own cluster and for the best other one, the share of its own. Near 0.5 the other would
+        do as well.
     ensemble_ : Ensemble
         What was fitted.
     n_features_in_ : int

@@ -53,8 +53,9 @@ class Votes(NamedTuple):
         L = self.codes.shape[1]
         width = self.n_codes + 1
         cells = (groups[:, None] * L + np.arange(L)) * width + self.codes
-        counts = np.bincount(
-            cells.ravel(), weights=np.repeat(self.weights, L), minlength=n_groups * L * width
+        counts = np.zeros(n_groups * L * width)
+        counts += np.bincount(
+            cells.ravel(), weights=np.repeat(self.weights, L), minlength=len(counts)
         )
         return counts.reshape(n_groups, L, width)[:, :, : self.n_codes]
 

@@ -171,8 +171,9 @@ class PWEC(BaseConsensus):
         For ``cut='average'``: the tree in the format of `scipy.cluster.hierarchy`; heights are
         mean separations.
     confidence_ : ndarray of shape (n_objects,)
-        Share of the votes that keep the object with the rest of its cluster; for an object
-        alone, share that keeps it apart from the nearest cluster. All runs count the same here.
+        How safe the object's place is, by one measure for all methods: of the support for its
+        own cluster and for the best other one, the share of its own. Near 0.5 the other would
+        do as well.
     ensemble_ : Ensemble
         What was fitted.
     n_features_in_ : int

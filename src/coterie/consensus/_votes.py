@@ -42,17 +42,24 @@ class ClusterVotes(NamedTuple):
         return cls(offsets, votes, seen)
 
     def confidence(self, ensemble: Ensemble, labels: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return for each object the share of votes that keep it with the rest of its cluster.
+        """Return how safe each object's place is, in [0, 1].
 
-        For an object alone in its cluster: the share that keeps it apart from the cluster that
-        is nearest to it.
+        Support is the share of votes that put the object with the members of a cluster, itself
+        left out. Confidence is own support / (own support + that of the best other cluster):
+        fine partitions lower both, so that it does not depend on how fine they are. For an
+        object alone in its cluster it is 1 - the support of the best other cluster, for a
+        single cluster its own support; 0 where nothing supports the object's place.
         """
         from coterie._kernels.support import own_and_best_other
 
         own, other = own_and_best_other(
             ensemble.labels, labels, self.offsets, self.votes, self.seen
         )
-        return np.where(own >= 0, own, 1.0 - other)
+        if len(self.votes) == 1:
+            return np.where(own >= 0, own, 1.0)
+        both = own + other
+        share = np.divide(own, both, out=np.zeros(len(own)), where=(own >= 0) & (both > 0))
+        return np.where(own >= 0, share, 1.0 - other)
 
     def shares(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return (m, k): of the votes between each row and each cluster, the share for together."""

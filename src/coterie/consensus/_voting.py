@@ -137,7 +137,9 @@ class Voting(BaseConsensus):
     converged_ : bool
         Whether the last round changed nothing.
     confidence_ : ndarray of shape (n_objects,)
-        Share of the votes for the object's label.
+        How safe the object's place is, by one measure for all methods: of the support for its
+        own cluster and for the best other one, the share of its own. Near 0.5 the other would
+        do as well.
     ensemble_ : Ensemble
         What was fitted.
     n_features_in_ : int
@@ -234,10 +236,6 @@ class Voting(BaseConsensus):
         self.membership_ = share[:, self._order][ensemble.patterns.inverse]
         self._rank = np.argsort(self._order)
         return self._rank[ballot.labels]
-
-    def _confidence(self, ensemble: Ensemble) -> NDArray[np.float64]:
-        own: NDArray[np.float64] = self.membership_[np.arange(len(self.labels_)), self.labels_]
-        return own
 
     def _predict(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
         offsets = self.ensemble_.offsets

@@ -48,6 +48,13 @@ EXPERIMENTS = {
         "peace",
         "Lourenço et al. (2013), Probabilistic evidence accumulation for clustering ensembles",
     ),
+    "weighted-ensembles": Paper(
+        "weighted_ensembles",
+        "Domeniconi and Al-Razgan (2009), Weighted cluster ensembles: methods and analysis",
+    ),
+    "study": Paper(
+        "study", "Our own study: all consensus methods on all labelled sets, the same partitions"
+    ),
 }
 """The papers by the name that the command line knows."""
 

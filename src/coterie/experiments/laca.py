@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import cut_tree
 from sklearn.cluster import KMeans
 
-from coterie.consensus import CONSENSUS, EAC, LACA
+from coterie.consensus import EAC, LACA
 from coterie.datasets import Dataset
 from coterie.ensemble import Ensemble
 from coterie.experiments._frame import Experiment, Results, Task
+from coterie.experiments._graph_methods import GRAPH_METHODS, cut_by, usable_graph_methods
 from coterie.experiments._published import published
 from coterie.experiments._tables import Row, Table
 from coterie.generation import RandomizedEnsemble
@@ -42,8 +43,7 @@ SETS = {  # in the paper: here
 }
 PER_CLASS = {"pendigits": 100}  # objects drawn from each class, for each ensemble
 METHODS = {"laca": "LACA", "eac": "EAC-AL", "refine": "refined LACA"}
-RIVALS = {"cspa": "CSPA", "hgpa": "HGPA", "mcla": "MCLA"}
-CURVES = {"laca": "k-LACA", "eac": "k-EAC-AL", **RIVALS}
+CURVES = {"laca": "k-LACA", "eac": "k-EAC-AL", **GRAPH_METHODS}
 MEASURES = {"nmi": nmi, "class_f": class_f, "pairwise_f": pairwise_f}
 RANDOM_SHARE = 1 / 3
 
@@ -58,26 +58,12 @@ def plan(runs: int, quick: bool) -> Iterator[Task]:
         "min_clusters": 2,
         "objects_per_cluster": 15,
         "random_share": RANDOM_SHARE,
-        "rivals": usable_rivals(),
+        "rivals": usable_graph_methods(),
     }
     for name in SETS.values():
         for run in range(runs):
             own = parameters | {"per_class": PER_CLASS.get(name)}
             yield Task(name, run, dataset=name, parameters=own)
-
-
-def usable_rivals() -> list[str]:
-    """Return which methods of Figures 2 and 3 exist here and have what they need installed."""
-    usable = []
-    for name in RIVALS:
-        if name not in CONSENSUS:
-            continue
-        try:
-            _rival(name, 2, seed=0).fit(np.repeat([[0, 0], [1, 1]], 4, axis=0))
-        except ImportError:
-            continue
-        usable.append(name)
-    return usable
 
 
 def draw_objects(
@@ -155,19 +141,12 @@ def _curves(
     ks = list(range(n_classes, 3 * n_classes + 1))
     found = {name: cut_tree(fitted[name].linkage_, ks).T for name in ("laca", "eac")}
     for name in task.parameters["rivals"]:
-        found[name] = [_rival(name, k, task.seed).fit_predict(ensemble) for k in ks]
+        found[name] = [cut_by(name, ensemble, k, task.seed) for k in ks]
     values: dict[str, Any] = {"curve_k": ks}
     for name, partitions in found.items():
         values[f"curve_{name}_nmi"] = [nmi(y, labels) for labels in partitions]
         values[f"curve_{name}_class_f"] = [class_f(y, labels) for labels in partitions]
     return values
-
-
-def _rival(name: str, n_clusters: int, seed: int) -> Any:
-    method = CONSENSUS[name](n_clusters=n_clusters)
-    if "random_state" in method.get_params():
-        method.set_params(random_state=seed)
-    return method
 
 
 def _against_random_labels(
@@ -292,7 +271,9 @@ def _curve_table(results: Results, shown: dict[str, str]) -> Table:
                 else:
                     rows.append(Row(keys, note=results.absent.get(here, "not run")))
     notes = ["Ours; the paper draws these and prints no numbers."]
-    lacking = [words for name, words in RIVALS.items() if name not in _drawn_methods(results)]
+    lacking = [
+        words for name, words in GRAPH_METHODS.items() if name not in _drawn_methods(results)
+    ]
     if lacking:
         notes.append(f"{', '.join(lacking)}: not available here, so not compared.")
     title = "Figures 2 and 3, mean over k from the number of classes to three times that"

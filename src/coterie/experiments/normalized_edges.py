@@ -24,10 +24,11 @@ from scipy.cluster import hierarchy
 from scipy.spatial.distance import pdist, squareform
 from sklearn.cluster import KMeans
 
-from coterie.consensus import CONSENSUS, EAC, HNE, MixtureModel, Voting
+from coterie.consensus import EAC, HNE, MixtureModel, Voting
 from coterie.datasets import Dataset, make_complex_image, make_three_paths, make_two_spirals
 from coterie.ensemble import Ensemble
 from coterie.experiments._frame import Experiment, Results, Task
+from coterie.experiments._graph_methods import GRAPH_METHODS, cut_by, usable_graph_methods
 from coterie.experiments._published import published
 from coterie.experiments._tables import Table
 from coterie.generation import RandomizedEnsemble
@@ -70,7 +71,6 @@ METHODS = {  # in the order of the paper's table
     "hne": "CA-HNE",
 }
 BEYOND = {"voting": "Voting", "hne_auto": "HNE, threshold='auto'"}
-GRAPH_METHODS = ("cspa", "hgpa", "mcla")
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4)
 BASES = (10, 20, 30, 60)
 NO_BOOST = (
@@ -84,7 +84,7 @@ NO_BOOST = (
 def plan(runs: int, quick: bool) -> Iterator[Task]:
     """Yield one task for each data set and run, and those on other spirals."""
     sizes = {"n_partitions": 30, "n_partitions_others": 20 if quick else 50, "threshold": 0.3}
-    graph_methods = usable_methods()
+    graph_methods = usable_graph_methods()
     for name in SETS:
         own = sizes | {"base_clusters": BASE_CLUSTERS[name], "graph_methods": graph_methods}
         own |= {"made": SPIRALS[name]} if name in SPIRALS else {}
@@ -94,20 +94,6 @@ def plan(runs: int, quick: bool) -> Iterator[Task]:
         own = sizes | {"base_clusters": 60, "made": SPIRALS.get(name), "kind": "spirals"}
         for run in range(runs):
             yield Task(name, run, dataset=OTHER_SPIRALS.get(name), parameters=own)
-
-
-def usable_methods() -> list[str]:
-    """Return which graph methods of Table 2 exist here and have what they need installed."""
-    usable = []
-    for name in GRAPH_METHODS:
-        if name not in CONSENSUS:
-            continue
-        try:
-            _graph_method(name, 2, seed=0).fit(np.repeat([[0, 0], [1, 1]], 4, axis=0))
-        except ImportError:
-            continue
-        usable.append(name)
-    return usable
 
 
 def get_objects(
@@ -172,7 +158,7 @@ def compute(task: Task, dataset: Dataset | None) -> dict[str, Any]:
         found["latent_em"] = MixtureModel(k, random_state=task.seed).fit_predict(coarse)
         found["voting"] = Voting(k).fit_predict(coarse)
     for name in given["graph_methods"]:
-        found[name] = _graph_method(name, k, task.seed).fit_predict(coarse)
+        found[name] = cut_by(name, coarse, k, task.seed)
     values |= {name: error(labels) for name, labels in found.items()}
 
     for threshold in THRESHOLDS:
@@ -190,13 +176,6 @@ def _fit_hne(ensemble: Ensemble, k: int, **parameters: Any) -> HNE:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # edges ran out: `hne_k` tells
         return HNE(k, **parameters).fit(ensemble)
-
-
-def _graph_method(name: str, n_clusters: int, seed: int) -> Any:
-    method = CONSENSUS[name](n_clusters=n_clusters)
-    if "random_state" in method.get_params():
-        method.set_params(random_state=seed)
-    return method
 
 
 def single_runs(X: NDArray[np.float64], k: int, seed: int) -> dict[str, NDArray[np.int64]]:
@@ -274,7 +253,7 @@ def _table_2(results: Results, shown: list[str]) -> Table:
     ]
     rows = [row._replace(note="") if "not run" in row.note else row for row in rows]
     notes = ["Mean and standard deviation of the error rate over runs.", NO_BOOST]
-    lacking = [METHODS[name] for name in GRAPH_METHODS if not _has(results, name)]
+    lacking = [words for name, words in GRAPH_METHODS.items() if not _has(results, name)]
     if lacking:
         notes.append(f"{', '.join(lacking)}: not available here, so not compared.")
     return Table("table-2", "Table 2, error rates", ("data set", "method"), rows, notes=notes)

@@ -8,18 +8,12 @@ clusters of a partition is a sum over cells as well (sum_i a_i g(a_i) = sum_ij c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coterie._memory import memory_limit_bytes
-from coterie.ensemble import Ensemble
-
-__all__ = ["Tables", "ari_of", "check_partition", "nmi_of", "pairwise_tables", "tables_with"]
-
-_CELLS = 1 << 20  # the most cells listed at once when tables are cut out of `overlap`
+__all__ = ["Tables", "ari_of", "check_partition", "nmi_of", "tables_with"]
 
 
 class Tables(NamedTuple):
@@ -105,56 +99,6 @@ def tables_with(
         sizes = np.bincount(first, minlength=n_codes), np.bincount(second, minlength=width)
         cells.append((np.full(len(held), e), counts, sizes[0][row], sizes[1][col]))
     return Tables(len(n_clusters), *(np.concatenate(part) for part in zip(*cells, strict=True)))
-
-
-def pairwise_tables(ensemble: Ensemble) -> Iterator[tuple[int, slice, Tables]]:
-    """Yield (e, partitions, tables): the tables of e with those partitions, all after e.
-
-    The tables are cut out of `overlap`. Where that would not fit the memory limit they are
-    counted from the labels, one partition with all others at a time, which is slower.
-    """
-    n_all = int(ensemble.offsets[-1])
-    if "overlap" not in vars(ensemble) and 8 * n_all**2 > memory_limit_bytes():
-        for e in range(ensemble.n_partitions - 1):
-            others = slice(e + 1, ensemble.n_partitions)
-            tables = tables_with(
-                ensemble.labels[:, e], ensemble.labels[:, others], ensemble.n_clusters[others]
-            )
-            yield e, others, tables
-        return
-    for e, others in _pieces(ensemble):
-        yield e, others, _cut(ensemble, e, others)
-
-
-def _pieces(ensemble: Ensemble) -> Iterator[tuple[int, slice]]:
-    """Yield each partition with runs of later ones whose tables have few enough cells."""
-    offsets, n_partitions = ensemble.offsets, ensemble.n_partitions
-    for e in range(n_partitions - 1):
-        most_columns = _CELLS // int(ensemble.n_clusters[e])
-        start = e + 1
-        while start < n_partitions:
-            fits = int(np.searchsorted(offsets, offsets[start] + most_columns, side="right")) - 1
-            stop = min(max(fits, start + 1), n_partitions)
-            yield e, slice(start, stop)
-            start = stop
-
-
-def _cut(ensemble: Ensemble, e: int, others: slice) -> Tables:
-    """Return the tables of e with a run of other partitions, out of `overlap`."""
-    offsets = ensemble.offsets
-    begin, end = int(offsets[others.start]), int(offsets[others.stop])
-    strip = ensemble.overlap[offsets[e] : offsets[e + 1], begin:end]
-    starts = offsets[others] - begin
-    owner = np.repeat(np.arange(len(starts)), ensemble.n_clusters[others])
-    # What a cluster has in common with the whole other partition: less than its size where the
-    # other partition has missing labels.
-    row_sizes = np.add.reduceat(strip, starts, axis=1)
-    column_sizes = strip.sum(axis=0)
-    row, column = np.nonzero(strip)
-    table = owner[column]
-    return Tables(
-        len(starts), table, strip[row, column], row_sizes[row, table], column_sizes[column]
-    )
 
 
 def check_partition(labels: ArrayLike, name: str, n_objects: int | None = None) -> NDArray[np.intp]:

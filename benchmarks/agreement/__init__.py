@@ -1,0 +1,1 @@
+"""How well consensus methods, ours and others', agree with the truth."""

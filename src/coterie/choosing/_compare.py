@@ -1,0 +1,619 @@
+"""Which method: every consensus function on one ensemble, side by side."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from coterie.choosing._how_many import ClusterNumbers, how_many_clusters
+from coterie.choosing._worker import Job, read_message, run_job, write_message
+from coterie.ensemble import Ensemble, as_ensemble
+
+__all__ = ["Comparison", "MethodResult", "compare"]
+
+SCORES = ("nmi", "ari", "f", "ci", "error")
+_SMALL = 60_000  # labels; below, starting processes would take longer than the work
+_NEARLY = 0.005  # agreement with the ensemble that differs by less is as good
+
+
+@dataclass(frozen=True)
+class MethodResult:
+    """One method's row of a `Comparison`.
+
+    Attributes
+    ----------
+    method : str
+        Its name.
+    status : {'ok', 'refused', 'failed', 'skipped'}
+        Whether it gave a consensus. 'refused': it says why it cannot; 'skipped': it was stopped
+        or not started because of the time limit.
+    reason : str
+        Why there is no consensus; empty if there is one.
+    n_clusters : int or None
+        Number of clusters.
+    n_clusters_given : bool
+        Whether the method was told the number, and did not find it.
+    anmi : float or None
+        Mean NMI with the partitions of the ensemble.
+    stability : float or None
+        Mean ARI between the consensus of one half of the partitions and that of the other.
+    confidence : float or None
+        Mean of `confidence_`.
+    seconds : float or None
+        Time of one fit, compilation not counted.
+    peak_memory : int or None
+        Bytes by which the process grew during the fit, where the system tells.
+    scores : dict or None
+        NMI, ARI, F of pairs, consistency index and error rate against the truth.
+    notes : list of str
+        What the method warned of.
+    labels : ndarray or None
+        The consensus.
+    object_confidence : ndarray or None
+        `confidence_` of each object.
+    """
+
+    method: str
+    status: str = "ok"
+    reason: str = ""
+    n_clusters: int | None = None
+    n_clusters_given: bool = False
+    anmi: float | None = None
+    stability: float | None = None
+    confidence: float | None = None
+    seconds: float | None = None
+    peak_memory: int | None = None
+    scores: dict[str, float] | None = None
+    notes: list[str] = field(default_factory=list)
+    labels: NDArray[np.int64] | None = field(default=None, repr=False)
+    object_confidence: NDArray[np.float64] | None = field(default=None, repr=False)
+
+    def as_dict(self, *, labels: bool = False) -> dict[str, Any]:
+        """Return the row as plain data, ready for JSON."""
+        known = {
+            "method": self.method,
+            "status": self.status,
+            "reason": self.reason,
+            "n_clusters": self.n_clusters,
+            "n_clusters_given": self.n_clusters_given,
+            "anmi": self.anmi,
+            "stability": self.stability,
+            "confidence": self.confidence,
+            "seconds": self.seconds,
+            "peak_memory": self.peak_memory,
+            "scores": self.scores,
+            "notes": self.notes,
+        }
+        if labels:
+            known["labels"] = None if self.labels is None else self.labels.tolist()
+        return known
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Result of `compare`.
+
+    Attributes
+    ----------
+    rows : list of MethodResult
+        Best agreement with the ensemble first; those without a consensus last.
+    recommended : str or None
+        The method to take, None if none gave a consensus.
+    reason : str
+        Why, in a sentence.
+    methods : list of str
+        The methods with a consensus, in the order of `agreement`.
+    agreement : ndarray of shape (n_methods, n_methods)
+        Adjusted Rand index of every two of them.
+    n_objects, n_partitions : int
+        Size of the ensemble.
+    numbers : ClusterNumbers or None
+        Why the methods were told that number of clusters, with ``n_clusters='auto'``.
+    """
+
+    rows: list[MethodResult]
+    recommended: str | None
+    reason: str
+    methods: list[str]
+    agreement: NDArray[np.float64]
+    n_objects: int
+    n_partitions: int
+    numbers: ClusterNumbers | None = None
+
+    def __getitem__(self, method: str) -> MethodResult:
+        for row in self.rows:
+            if row.method == method:
+                return row
+        raise KeyError(method)
+
+    def as_dict(self, *, labels: bool = False) -> dict[str, Any]:
+        """Return everything as plain data, ready for JSON; with `labels` the partitions too."""
+        return {
+            "n_objects": self.n_objects,
+            "n_partitions": self.n_partitions,
+            "recommended": self.recommended,
+            "reason": self.reason,
+            "leaderboard": [row.as_dict(labels=labels) for row in self.rows],
+            "methods": self.methods,
+            "agreement": self.agreement.tolist(),
+            "numbers": None if self.numbers is None else self.numbers.as_dict(cdf=False),
+        }
+
+    def __repr__(self) -> str:
+        has_scores = any(row.scores for row in self.rows)
+        head = ["method", "clusters", "ANMI", "stability", "seconds"]
+        head += ["NMI", "ARI"] if has_scores else []
+        lines = [head]
+        for row in self.rows:
+            if row.status != "ok":
+                lines.append([row.method, f"{row.status}: {row.reason}"])
+                continue
+            line = [row.method, str(row.n_clusters), _number(row.anmi), _number(row.stability)]
+            line.append(_number(row.seconds, 2))
+            if has_scores:
+                line += [_number((row.scores or {}).get(name)) for name in ("nmi", "ari")]
+            lines.append(line)
+        full = [line for line in lines if len(line) == len(head)]
+        widths = [max(len(line[i]) for line in full) for i in range(len(head))]
+        widths[0] = max(len(line[0]) for line in lines)
+        text = []
+        for line in lines:
+            cells = [line[0].ljust(widths[0])]
+            cells += (
+                [cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)]
+                if len(line) == len(head)
+                else line[1:]
+            )
+            text.append("  ".join(cells).rstrip())
+        reasons = [self.reason]
+        if self.numbers is not None:
+            reasons.append(self.numbers.reason)
+        return "\n".join([*text, "", *reasons])
+
+
+def compare(
+    X: Ensemble | ArrayLike | Any,
+    truth: ArrayLike | Any = None,
+    *,
+    methods: Iterable[str] | Mapping[str, BaseEstimator] | None = None,
+    n_clusters: int | str | ClusterNumbers | None = "auto",
+    generator: Any = None,
+    stability: int = 3,
+    time_limit: float | None = 60.0,
+    n_jobs: int | None = None,
+    random_state: int | np.random.RandomState | None = None,
+    callback: Callable[[int, int], None] | None = None,
+) -> Comparison:
+    """Run every consensus method on the same ensemble, and say which to take.
+
+    A method that cannot be used, fails or takes too long is a row that says why.
+
+    Parameters
+    ----------
+    X : Ensemble or array-like of shape (n_objects, n_partitions)
+        The partitions. With a `generator`: features of shape (n_objects, n_features).
+    truth : array-like of shape (n_objects,), optional
+        Known classes, to score the methods with; None and NaN where not known.
+    methods : iterable of names, or mapping from names to estimators, optional
+        What to run. Default: all of `coterie.consensus.CONSENSUS`.
+    n_clusters : int, 'auto', ClusterNumbers or None, default='auto'
+        What the methods are told. With 'auto' all get the number that `how_many_clusters`
+        recommends, for the features if there are any, else for the ensemble; its result can be
+        given as well. Agreement with the ensemble can only be compared between consensus
+        partitions with the same number of clusters: it favours many. With None each method
+        finds the number by itself, and those that cannot refuse.
+    generator : transformer, optional
+        Makes the ensemble from features, such as ``RandomizedEnsemble(random_state=0)``.
+    stability : int, default=3
+        How often the partitions are halved at random to measure stability; 0 to leave it out.
+    time_limit : float or None, default=60
+        Seconds that a method may take, its stability included. From 5,000 objects on, a method
+        that two trials on fewer objects show to be hopeless is not started. Where methods run in
+        this process (see `n_jobs`), nothing can be stopped.
+    n_jobs : int, optional
+        Number of methods run at a time, each in a process of its own that can be stopped; -1 for
+        all processors. 1: in this process, one after the other. Default: 1 for small ensembles,
+        else all processors.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the methods with random starts, and of the halves.
+    callback : callable, optional
+        ``callback(done, total)`` after every method.
+
+    Returns
+    -------
+    comparison : Comparison
+        The leaderboard, the agreement between methods and the recommendation. Its ``repr`` is a
+        table.
+
+    Notes
+    -----
+    The recommended method is the one that agrees best with the ensemble, by mean NMI: the
+    supra-consensus function of [1]_. Of methods within 0.005 of the best the most stable is
+    taken (to two digits), then the first in the list of methods. The truth is never looked at.
+
+    Results do not depend on `n_jobs`, except times, memory, and what the time limit stops.
+
+    References
+    ----------
+    .. [1] Strehl & Ghosh (2002), Cluster ensembles: a knowledge reuse framework for combining
+       multiple partitions. JMLR 3.
+
+    Examples
+    --------
+    >>> from coterie import RandomizedEnsemble, compare
+    >>> from coterie.datasets import load
+    >>> iris = load("iris")
+    >>> maker = RandomizedEnsemble(n_partitions=20, n_clusters=(3, 8), random_state=0)
+    >>> result = compare(iris.data, iris.target, generator=maker, methods=["eac", "voting"],
+    ...                  n_clusters=3, random_state=0)
+    >>> [row.n_clusters for row in result.rows]
+    [3, 3]
+    >>> result.recommended in ("eac", "voting")
+    True
+    """
+    ensemble: Ensemble = generator.fit_transform(X) if generator is not None else as_ensemble(X)
+    classes = None if truth is None else _check_truth(truth, ensemble.n_objects)
+    _check_parameters(stability, time_limit, n_clusters)
+    seed = int(check_random_state(random_state).randint(2**31 - 1))
+    numbers = None
+    if isinstance(n_clusters, ClusterNumbers):
+        numbers = n_clusters
+    elif n_clusters == "auto":
+        numbers = how_many_clusters(X if generator is not None else ensemble, random_state=seed)
+    told = n_clusters if isinstance(n_clusters, Integral) else None
+    if numbers is not None:
+        told = min(max(2, _best_number(numbers)), ensemble.n_objects)
+    jobs = _make_jobs(methods, told, stability, seed, time_limit)
+    n_workers = _n_workers(n_jobs, ensemble, len(jobs))
+    if n_workers == 1:
+        found = _run_here(jobs, ensemble, callback)
+    else:
+        found = _run_in_processes(jobs, ensemble, n_workers, callback)
+    rows = [_finished(job, found[job.name], ensemble, classes) for job in jobs]
+    rows.sort(key=lambda row: (row.status != "ok", -round(row.anmi or 0.0, 6)))
+    methods_ok = [row.method for row in rows if row.status == "ok"]
+    recommended, reason = _recommend(rows)
+    return Comparison(
+        rows,
+        recommended,
+        reason,
+        methods_ok,
+        _agreement([row.labels for row in rows if row.labels is not None]),
+        ensemble.n_objects,
+        ensemble.n_partitions,
+        numbers,
+    )
+
+
+# --- jobs ---------------------------------------------------------------------------------------
+
+
+def _make_jobs(
+    methods: Iterable[str] | Mapping[str, BaseEstimator] | None,
+    n_clusters: Any,
+    stability: int,
+    seed: int,
+    time_limit: float | None,
+) -> list[Job]:
+    """Return a job per method; what an estimator was given by its maker stays."""
+    from coterie.consensus import CONSENSUS
+
+    estimators: dict[str, Any] = {}
+    if isinstance(methods, Mapping):
+        estimators = dict(methods)
+    else:
+        names = list(CONSENSUS) if methods is None else list(methods)
+        for name in names:
+            if name not in CONSENSUS:
+                raise ValueError(f"methods must be among {', '.join(CONSENSUS)}; got {name!r}.")
+            # Some methods that need a number have a default, which is not the user's word.
+            estimators[name] = CONSENSUS[name](n_clusters=None)
+    if not estimators:
+        raise ValueError("methods must name at least one method.")
+    jobs = []
+    for name, estimator in estimators.items():
+        parameters = estimator.get_params(deep=False)
+        for parameter, value in (("n_clusters", n_clusters), ("random_state", seed)):
+            if parameter in parameters and parameters[parameter] is None and value is not None:
+                estimator = _set(estimator, **{parameter: value})
+        jobs.append(Job(name, estimator, stability, seed, time_limit))
+    return jobs
+
+
+def _best_number(numbers: ClusterNumbers) -> int:
+    """Return the recommended number; where there is no structure, what comes nearest to it."""
+    if numbers.recommended > 1:
+        return numbers.recommended
+    return numbers.choices.get("pac") or 2
+
+
+def _set(estimator: Any, **parameters: Any) -> Any:
+    from sklearn.base import clone
+
+    return clone(estimator).set_params(**parameters)
+
+
+def _n_workers(n_jobs: int | None, ensemble: Ensemble, n_methods: int) -> int:
+    if n_jobs is None:
+        n_jobs = 1 if ensemble.labels.size <= _SMALL else -1
+    if n_jobs == 0:
+        raise ValueError("n_jobs must be at least 1, or negative to count from all; got 0.")
+    n_cpus = _n_cpus()
+    workers = max(1, n_cpus + 1 + n_jobs) if n_jobs < 0 else n_jobs
+    # A single worker for several processors' sake would still be worth stopping.
+    if n_jobs < 0 and workers == 1:
+        return 1
+    return min(workers, n_methods)
+
+
+def _n_cpus() -> int:
+    from joblib import cpu_count
+
+    return int(cpu_count())
+
+
+def _run_here(
+    jobs: list[Job], ensemble: Ensemble, callback: Callable[[int, int], None] | None
+) -> dict[str, dict[str, Any]]:
+    found = {}
+    for done, job in enumerate(jobs, start=1):
+        for row in run_job(job, ensemble):
+            found[job.name] = row
+        if callback is not None:
+            callback(done, len(jobs))
+    return found
+
+
+def _run_in_processes(
+    jobs: list[Job],
+    ensemble: Ensemble,
+    n_workers: int,
+    callback: Callable[[int, int], None] | None,
+) -> dict[str, dict[str, Any]]:
+    """Hand out the jobs to workers, each a process of its own; stop those that take too long."""
+    waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
+    for job in jobs:
+        waiting.put(job)
+    finished: queue.SimpleQueue[tuple[str, dict[str, Any]]] = queue.SimpleQueue()
+    threads_each = max(1, _n_cpus() // n_workers)
+    workers = [_Worker(ensemble, threads_each) for _ in range(n_workers)]
+
+    def attend(worker: _Worker) -> None:
+        while True:
+            try:
+                job = waiting.get_nowait()
+            except queue.Empty:
+                return
+            finished.put((job.name, worker.run(job)))
+
+    attendants = [threading.Thread(target=attend, args=(w,), daemon=True) for w in workers]
+    found: dict[str, dict[str, Any]] = {}
+    try:
+        for thread in attendants:
+            thread.start()
+        while len(found) < len(jobs):
+            name, row = finished.get()
+            found[name] = row
+            if callback is not None:
+                callback(len(found), len(jobs))
+    finally:
+        for worker in workers:
+            worker.stop()
+    return found
+
+
+class _Worker:
+    """A process that runs one job at a time; a new one is started where it had to be stopped."""
+
+    def __init__(self, ensemble: Ensemble, n_threads: int) -> None:
+        self._hello = (n_threads, ensemble)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    def run(self, job: Job) -> dict[str, Any]:
+        """Return the last thing that the process found before it was done or stopped."""
+        row: dict[str, Any] = {"status": "failed", "reason": "its process ended"}
+        try:
+            process = self._started()
+            assert process.stdin is not None
+            write_message(process.stdin, job)
+            while True:
+                # The worker keeps the limit by itself between fits; this is for within one.
+                answer = self._answers.get(timeout=job.time_limit)
+                if answer is None:
+                    return row
+                if isinstance(answer, EOFError):
+                    self.stop()
+                    return row if row["status"] == "ok" else {**row, "reason": _died(process)}
+                row = answer
+        except queue.Empty:
+            self.stop()
+            if row["status"] == "ok":
+                return row  # the consensus was found, its stability was not
+            return {
+                "status": "skipped",
+                "reason": f"stopped at the time limit of {job.time_limit:g} s",
+            }
+        except Exception as error:  # what cannot be sent to a process
+            self.stop()
+            return {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
+
+    def stop(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):  # what was not sent any more
+                    pipe.close()
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is not None:
+            return self._process
+        process = subprocess.Popen(
+            [sys.executable, "-m", "coterie.choosing._worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+        )
+        self._process = process
+        answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._answers = answers
+
+        def listen() -> None:
+            assert process.stdout is not None
+            try:
+                while True:
+                    answers.put(read_message(process.stdout))
+            except (EOFError, OSError, ValueError):
+                answers.put(EOFError())
+
+        threading.Thread(target=listen, daemon=True).start()
+        assert process.stdin is not None
+        write_message(process.stdin, self._hello)
+        return process
+
+
+def _died(process: subprocess.Popen[bytes]) -> str:
+    code = process.returncode
+    if code == -9:
+        return "its process was ended by the system, most likely for want of memory"
+    return f"its process ended (exit code {code})"
+
+
+# --- rows ---------------------------------------------------------------------------------------
+
+
+def _finished(
+    job: Job,
+    found: dict[str, Any],
+    ensemble: Ensemble,
+    classes: NDArray[np.int64] | None,
+) -> MethodResult:
+    from coterie.metrics import anmi
+
+    if found["status"] != "ok":
+        return MethodResult(job.name, found["status"], found["reason"])
+    labels = found["labels"]
+    return MethodResult(
+        job.name,
+        n_clusters=found["n_clusters"],
+        n_clusters_given=getattr(job.estimator, "n_clusters", None) is not None,
+        anmi=anmi(labels, ensemble),
+        stability=found.get("stability"),
+        confidence=float(found["confidence"].mean()),
+        seconds=found["seconds"],
+        peak_memory=found["peak_memory"],
+        scores=None if classes is None else truth_scores(classes, labels),
+        notes=found["notes"],
+        labels=labels,
+        object_confidence=found["confidence"],
+    )
+
+
+def truth_scores(classes: NDArray[np.int64], labels: NDArray[np.int64]) -> dict[str, float]:
+    """Return the scores against known classes, on the objects whose class is known (not -1)."""
+    from coterie import metrics
+
+    known = classes >= 0
+    pair = classes[known], labels[known]
+    return {
+        "nmi": metrics.nmi(*pair),
+        "ari": metrics.ari(*pair),
+        "f": metrics.pairwise_f(*pair),
+        "ci": metrics.consistency_index(*pair),
+        "error": metrics.error_rate(*pair),
+    }
+
+
+def _agreement(partitions: list[NDArray[np.int64]]) -> NDArray[np.float64]:
+    from coterie.metrics import pairwise_ari
+
+    if not partitions:
+        return np.empty((0, 0))
+    return pairwise_ari(np.column_stack(partitions))
+
+
+def _recommend(rows: list[MethodResult]) -> tuple[str | None, str]:
+    fine = [row for row in rows if row.status == "ok" and row.anmi is not None]
+    if not fine:
+        return None, "No method gave a consensus; the rows say why."
+    top = max(row.anmi or 0.0 for row in fine)
+    near = [row for row in fine if (row.anmi or 0.0) >= top - _NEARLY]
+    best = min(near, key=lambda row: -round(row.stability or 0.0, 2))  # the first of equal ones
+    reason = (
+        f"Take {best.method}: with {best.n_clusters} cluster{'s' * (best.n_clusters != 1)} it "
+        f"agrees best with the partitions (mean NMI {best.anmi:.3f}"
+    )
+    others = [row for row in fine if row.method != best.method]
+    if len(near) > 1:
+        count = len(near) - 1
+        reason = (
+            f"Take {best.method}: with {best.n_clusters} cluster{'s' * (best.n_clusters != 1)} it "
+            f"agrees with the partitions as well as any (mean NMI {best.anmi:.3f}; "
+            f"{count} other{'s' * (count > 1)} within {_NEARLY})"
+        )
+        reason += (
+            f" and of these it is the most stable (ARI {best.stability:.2f} between halves)."
+            if best.stability is not None
+            else "."
+        )
+        return best.method, reason
+    if others:
+        second = max(others, key=lambda row: row.anmi or 0.0)
+        reason += f"; the next, {second.method}, has {second.anmi:.3f}"
+    reason += ")"
+    if best.stability is not None:
+        reason += f", and ARI {best.stability:.2f} between halves of them"
+    return best.method, reason + "."
+
+
+def _check_truth(truth: ArrayLike, n_objects: int) -> NDArray[np.int64]:
+    """Return codes, -1 where the class is not known."""
+    values = np.asarray(truth, dtype=object)
+    if values.ndim != 1 or len(values) != n_objects:
+        raise ValueError(
+            f"truth must have one class for each of the {n_objects} objects; got shape "
+            f"{values.shape}."
+        )
+    known = np.array([value is not None and value == value for value in values], dtype=bool)
+    if not known.any():
+        raise ValueError("truth must name the class of at least one object; got none.")
+    codes = np.full(n_objects, -1, dtype=np.int64)
+    codes[known] = np.unique(values[known].astype(str), return_inverse=True)[1]
+    return codes
+
+
+def _check_parameters(stability: int, time_limit: float | None, n_clusters: Any) -> None:
+    if not isinstance(stability, Integral) or stability < 0:
+        raise ValueError(f"stability must be a number of halvings, 0 or more; got {stability!r}.")
+    if time_limit is not None and not time_limit > 0:
+        raise ValueError(f"time_limit must be positive seconds, or None; got {time_limit!r}.")
+    is_number = isinstance(n_clusters, Integral) and not isinstance(n_clusters, bool)
+    if isinstance(n_clusters, ClusterNumbers):
+        return
+    if not (n_clusters is None or n_clusters == "auto" or (is_number and n_clusters >= 1)):
+        raise ValueError(
+            f"n_clusters must be a number of at least 1, 'auto' or None; got {n_clusters!r}."
+        )
+
+
+def _number(value: float | None, digits: int = 3) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"

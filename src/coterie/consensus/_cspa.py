@@ -1,0 +1,172 @@
+"""Cluster-based similarity partitioning, CSPA (Strehl and Ghosh, 2002)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from coterie._memory import check_fits
+from coterie._partition import as_seed, cut_graph, fill_empty_parts, spectral_labels
+from coterie.consensus._base import BaseConsensus
+from coterie.ensemble import Ensemble, narrow_columns
+
+__all__ = ["CSPA"]
+
+PARTITIONERS = ("spectral", "metis")
+_BLOCK = 1 << 24  # counts made at a time
+_BYTES_PER_ENTRY = 64  # of the graph, METIS's own copies included
+
+
+def check_partitioner(partitioner: str, known: tuple[str, ...] = PARTITIONERS) -> None:
+    """Refuse an unknown partitioner."""
+    if partitioner not in known:
+        raise ValueError(f"partitioner must be one of {known}; got {partitioner!r}.")
+
+
+def similarity_graph(ensemble: Ensemble) -> Any:
+    """Return the graph of distinct label rows as a CSR matrix of integers, without a diagonal.
+
+    The weight of two rows is the number of partitions that put them together, times the numbers
+    of objects that have them: the cut of this graph is that of the graph of all objects.
+    """
+    from coterie._kernels.coassociation import count_block, count_dtype, missing_code
+
+    rows, counts, _ = ensemble.patterns
+    p = len(rows)
+    columns = narrow_columns(rows, int(ensemble.n_clusters.max()))
+    missing = missing_code(columns)
+    step = max(1, _BLOCK // p)
+    n_entries = 0
+    data, indices, ends = [], [], [np.zeros(1, dtype=np.int64)]
+    for start in range(0, p, step):
+        chosen = np.arange(start, min(p, start + step))
+        together = np.empty((len(chosen), p), dtype=count_dtype(ensemble.n_partitions))
+        count_block(columns, missing, chosen, together)
+        together[np.arange(len(chosen)), chosen] = 0
+        left, right = np.nonzero(together)
+        n_entries += len(left)
+        check_fits(
+            _BYTES_PER_ENTRY * n_entries * p // int(chosen[-1] + 1),
+            f"the graph of {p} distinct label rows",
+            way_out="Use partitioner='spectral', which needs no graph of pairs, or HBGF",
+        )
+        data.append(together[left, right].astype(np.int64) * counts[chosen[left]] * counts[right])
+        indices.append(right)
+        ends.append(n_entries - len(left) + np.cumsum(np.bincount(left, minlength=len(chosen))))
+    matrix = (np.concatenate(data), np.concatenate(indices), np.concatenate(ends))
+    return scipy.sparse.csr_matrix(matrix, shape=(p, p))
+
+
+def cut_similarity(
+    ensemble: Ensemble, n_clusters: int, *, imbalance: float, seed: int
+) -> NDArray[np.int64]:
+    """Cut the graph of distinct label rows by METIS, each as heavy as it has objects."""
+    _, counts, inverse = ensemble.patterns
+    labels = cut_graph(
+        similarity_graph(ensemble),
+        min(n_clusters, len(counts)),
+        vertex_weights=counts,
+        imbalance=imbalance,
+        random_state=seed,
+    )
+    # With fewer distinct rows than clusters, equal objects must be put apart.
+    return fill_empty_parts(labels, np.zeros(len(labels)), n_clusters, inverse)
+
+
+class CSPA(BaseConsensus):
+    """Cluster-based similarity partitioning: cut the graph of how often objects are together.
+
+    The similarity of two objects is the number of partitions that put them together; the graph of
+    all objects is cut into `n_clusters` parts [1]_.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters. The method does not find it by itself.
+    partitioner : {'spectral', 'metis'}, default='spectral'
+        How the graph is cut. 'spectral' allows clusters of any size and makes no matrix of pairs.
+        'metis', as in the paper, makes parts of about the same size: use it only where clusters
+        are of about the same size. It needs the package pymetis, and a graph of all pairs of
+        distinct label rows that are together anywhere.
+    imbalance : float, default=0.001
+        With 'metis': by how much a part may be larger than the mean. In a graph of nearly all
+        pairs an uneven cut has fewer edges, so METIS uses up what it is allowed.
+    skip_first : bool, default=False
+        With 'spectral': use eigenvectors 2 to k+1 instead of 1 to k.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the partitioner.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64, shape (n_objects,)
+        Consecutive from 0, largest cluster first.
+    n_clusters_ : int
+        Number of clusters.
+    confidence_ : ndarray of shape (n_objects,)
+        How safe the object's place is, by one measure for all methods: of the support for its
+        own cluster and for the best other one, the share of its own. Near 0.5 the other would
+        do as well.
+    ensemble_ : Ensemble
+        What was fitted.
+    n_features_in_ : int
+        Number of partitions.
+
+    See Also
+    --------
+    coterie.HBGF : Cuts the smaller graph of objects and clusters.
+    coterie.WSPA : The same with soft memberships.
+
+    Notes
+    -----
+    A missing label is no vote: the partition puts the object together with nobody, and the
+    similarity is not divided by the number of partitions that saw both. (The spectral partition
+    divides by degrees, which makes up for most of that.)
+
+    The spectral partition is that of Ng, Jordan and Weiss [2]_ with the diagonal kept. Objects with
+    the same labels are handled once, with their number as a weight, by METIS too. Where there are
+    fewer distinct label rows than clusters, equal objects are put apart, the first of them first.
+
+    References
+    ----------
+    .. [1] A. Strehl and J. Ghosh, "Cluster ensembles: a knowledge reuse framework for combining
+       multiple partitions", JMLR 3, 2002.
+    .. [2] A. Y. Ng, M. I. Jordan and Y. Weiss, "On spectral clustering: analysis and an
+       algorithm", NIPS 14, 2002.
+
+    Examples
+    --------
+    >>> from coterie import CSPA
+    >>> votes = [[0, 0, 0], [0, 0, 1], [0, 0, 0], [1, 1, 1], [1, None, 1], [1, 1, 1], [1, 1, 0]]
+    >>> CSPA(n_clusters=2, random_state=0).fit(votes).labels_
+    array([1, 1, 1, 0, 0, 0, 0])
+    """
+
+    finds_n_clusters = False
+
+    def __init__(
+        self,
+        n_clusters: int | None = 2,
+        *,
+        partitioner: Literal["spectral", "metis"] = "spectral",
+        imbalance: float = 0.001,
+        skip_first: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.partitioner = partitioner
+        self.imbalance = imbalance
+        self.skip_first = skip_first
+        self.random_state = random_state
+
+    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+        check_partitioner(self.partitioner)
+        assert self.n_clusters is not None
+        seed = as_seed(self.random_state)
+        if self.partitioner == "metis":
+            return cut_similarity(ensemble, self.n_clusters, imbalance=self.imbalance, seed=seed)
+        return spectral_labels(
+            ensemble, self.n_clusters, skip_first=self.skip_first, random_state=seed
+        )

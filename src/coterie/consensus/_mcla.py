@@ -1,0 +1,207 @@
+"""Meta-clustering, MCLA (Strehl and Ghosh, 2002)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from coterie._memory import check_fits
+from coterie._partition import as_seed, cluster_order, cut_graph, spectral_dense
+from coterie.consensus._base import BaseConsensus
+from coterie.consensus._cspa import check_partitioner
+from coterie.ensemble import Ensemble
+
+__all__ = ["MCLA"]
+
+
+def jaccard(overlap: NDArray[np.int64]) -> Any:
+    """Return (K, K), sparse: the objects that two clusters share, as a share of those in either."""
+    shared = scipy.sparse.csr_matrix(overlap)
+    sizes = shared.diagonal()
+    rows = np.repeat(np.arange(len(sizes)), np.diff(shared.indptr))
+    either = sizes[rows] + sizes[shared.indices] - shared.data
+    matrix = (shared.data / either, shared.indices, shared.indptr)
+    return scipy.sparse.csr_matrix(matrix, shape=shared.shape)
+
+
+def meta_clusters(
+    ensemble: Ensemble, n_parts: int, *, partitioner: str, imbalance: float, seed: int
+) -> NDArray[np.int64]:
+    """Return (K,): a part for each cluster of each partition.
+
+    Parts are numbered by their first cluster, clusters being in an order that does not depend on
+    their names.
+    """
+    n_all = int(ensemble.offsets[-1])
+    check_fits(
+        24 * n_all**2,
+        f"the graph of {n_all} clusters (float64)",
+        way_out="Use fewer partitions (select) or partitions with fewer clusters",
+    )
+    order = cluster_order(ensemble)
+    similarity = jaccard(ensemble.overlap)[order][:, order]
+    if partitioner == "metis":
+        found = cut_graph(
+            similarity,
+            n_parts,
+            vertex_weights=np.diagonal(ensemble.overlap)[order],
+            imbalance=imbalance,
+            random_state=seed,
+        )
+    else:
+        found = spectral_dense(similarity, n_parts, random_state=seed)
+    _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
+    parts = np.empty(n_all, dtype=np.int64)
+    parts[order] = np.argsort(np.argsort(first))[inverse]
+    return parts
+
+
+def associate(
+    rows: NDArray[np.int32], offsets: NDArray[np.int64], parts: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return (p, k): the share of each meta-cluster's clusters that each label row is in.
+
+    A code past the last is a cluster that is not known, and counts as missing.
+    """
+    from coterie._kernels.clusters import add_rows
+
+    sizes = np.bincount(parts)
+    known = np.where(rows < np.diff(offsets), rows, -1).astype(np.int32)
+    counts = add_rows(known, offsets, np.eye(len(sizes))[parts])
+    # Counts are whole numbers, so that equal shares are equal after one division.
+    found: NDArray[np.float64] = counts / sizes
+    return found
+
+
+class MCLA(BaseConsensus):
+    """Meta-clustering: cluster the clusters, then let objects go where most of theirs went.
+
+    The clusters of all partitions are the vertices of a graph, the weight of two being their
+    Jaccard index: the objects in both over those in either. It is cut into `n_clusters`
+    meta-clusters, and each object goes to the one of whose clusters it is in the largest share
+    [1]_. The graph does not grow with the number of objects.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of meta-clusters. The method does not find it by itself.
+    partitioner : {'spectral', 'metis'}, default='spectral'
+        How the graph is cut. 'spectral' allows meta-clusters of any size. 'metis', as in the
+        paper, makes them hold about the same number of objects, so that on clusters of different
+        sizes 'spectral' is right; it needs the package pymetis.
+    imbalance : float, default=0.05
+        With 'metis': by how much the sizes of the clusters in a part may add up to more than the
+        mean.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the partitioner.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64, shape (n_objects,)
+        Consecutive from 0, largest cluster first.
+    n_clusters_ : int
+        Number of clusters found: meta-clusters with which some object ended.
+    cluster_labels_ : ndarray of int64, shape (K,)
+        The meta-cluster of each cluster of each partition, partition after partition; numbers as
+        in `labels_`, those that no object ended with last.
+    membership_ : ndarray of shape (n_objects, n_meta_clusters)
+        Share of each meta-cluster's clusters that the object is in. Columns in the order of the
+        labels, those that no object ended with last.
+    confidence_ : ndarray of shape (n_objects,)
+        How safe the object's place is, by one measure for all methods: of the support for its
+        own cluster and for the best other one, the share of its own. Near 0.5 the other would
+        do as well.
+    ensemble_ : Ensemble
+        What was fitted.
+    n_features_in_ : int
+        Number of partitions.
+
+    Warns
+    -----
+    UserWarning
+        If no object ended with some of the meta-clusters, or there are fewer clusters in all
+        partitions than `n_clusters`, so that there are fewer clusters than asked for.
+
+    Notes
+    -----
+    A missing label is no membership. An object without any label goes to the first meta-cluster,
+    with confidence 0.
+
+    Ties go to the meta-cluster with the lowest index: that which holds the first cluster of the
+    first partition, clusters being in the order of their first objects.
+
+    References
+    ----------
+    .. [1] A. Strehl and J. Ghosh, "Cluster ensembles: a knowledge reuse framework for combining
+       multiple partitions", JMLR 3, 2002.
+
+    Examples
+    --------
+    >>> from coterie import MCLA
+    >>> votes = [[0, 0, 0], [0, 0, 1], [0, 0, 0], [1, 1, 1], [1, None, 1], [1, 1, 1], [1, 1, 0]]
+    >>> mcla = MCLA(n_clusters=2, random_state=0).fit(votes)
+    >>> mcla.labels_
+    array([1, 1, 1, 0, 0, 0, 0])
+    >>> mcla.cluster_labels_
+    array([1, 0, 1, 0, 1, 0])
+    >>> mcla.membership_[1].round(2)
+    array([0.33, 0.67])
+    """
+
+    finds_n_clusters = False
+
+    def __init__(
+        self,
+        n_clusters: int | None = 2,
+        *,
+        partitioner: Literal["spectral", "metis"] = "spectral",
+        imbalance: float = 0.05,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.partitioner = partitioner
+        self.imbalance = imbalance
+        self.random_state = random_state
+
+    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+        check_partitioner(self.partitioner)
+        assert self.n_clusters is not None
+        parts = meta_clusters(
+            ensemble,
+            min(self.n_clusters, int(ensemble.offsets[-1])),
+            partitioner=self.partitioner,
+            imbalance=self.imbalance,
+            seed=as_seed(self.random_state),
+        )
+        rows, counts, inverse = ensemble.patterns
+        shares = associate(rows, ensemble.offsets, parts)
+        chosen = np.argmax(shares, axis=1)
+
+        sizes = np.bincount(chosen, weights=counts, minlength=shares.shape[1])
+        first = np.full(len(sizes), len(rows))
+        first[chosen[::-1]] = np.arange(len(rows) - 1, -1, -1)
+        order = np.lexsort((first, -sizes))
+        self._rank = np.argsort(order)
+        self._parts = parts
+        self.cluster_labels_ = self._rank[parts]
+        self.membership_ = shares[:, order][inverse]
+        n_found = int((sizes > 0).sum())
+        if n_found < self.n_clusters:
+            warnings.warn(
+                f"no object ended with {self.n_clusters - n_found} of the "
+                f"n_clusters={self.n_clusters} meta-clusters; there are {n_found} clusters.",
+                UserWarning,
+                stacklevel=3,
+            )
+        found: NDArray[np.int64] = self._rank[chosen][inverse]
+        return found
+
+    def _predict(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
+        shares = associate(codes, self.ensemble_.offsets, self._parts)
+        shares[:, self._rank >= self.n_clusters_] = -1.0
+        found: NDArray[np.int64] = self._rank[np.argmax(shares, axis=1)]
+        return found

@@ -1,0 +1,232 @@
+"""Weighted bipartite partitioning, WBPA (Domeniconi and Al-Razgan, 2009)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import bmat, csr_matrix
+
+from coterie._labels import order_by_size
+from coterie._memory import check_fits
+from coterie._partition import (
+    as_seed,
+    cut_graph,
+    cut_weight,
+    incidence_of,
+    spectral_bipartite,
+    spectral_bipartite_labels,
+)
+from coterie.consensus._base import BaseConsensus
+from coterie.consensus._wspa import check_partitioner, integer_weights
+from coterie.ensemble import Ensemble
+
+__all__ = ["WBPA", "cut_bipartite", "posterior_matrix"]
+
+_ENOUGH_EDGES = 2_000_000  # entries of the graphs of all runs of METIS that are compared
+_MOST_RUNS = 5
+_MOST_TRIES = 10  # while some part is without clusters
+
+
+class BipartiteParts(NamedTuple):
+    """A partition of the graph of objects and clusters."""
+
+    objects: NDArray[np.int64]
+    """(n,)."""
+    clusters: NDArray[np.int64]
+    """(K,): the clusters of all partitions, also those without objects."""
+
+
+def posterior_matrix(ensemble: Ensemble) -> Any:
+    """Return A (n, K), formula (11): posteriors side by side; sparse if they are hard labels."""
+    if ensemble.posteriors is None:
+        return incidence_of(ensemble.labels, ensemble.offsets)
+    n_all = sum(p.shape[1] for p in ensemble.posteriors)
+    check_fits(
+        8 * ensemble.n_objects * n_all,
+        f"the posteriors of {ensemble.n_objects} objects in {n_all} clusters side by side",
+        way_out="Use fewer partitions (select)",
+    )
+    return np.hstack(ensemble.posteriors)
+
+
+def cut_bipartite(
+    ensemble: Ensemble,
+    n_parts: int,
+    *,
+    partitioner: str = "spectral",
+    imbalance: float = 0.05,
+    skip_first: bool = False,
+    random_state: int = 0,
+) -> BipartiteParts:
+    """Cut the graph of objects and clusters, whose edges weigh P(cluster | object).
+
+    Every part holds at least one object.
+    """
+    if partitioner == "metis":
+        A = posterior_matrix(ensemble)
+        if isinstance(A, np.ndarray):
+            A = csr_matrix(integer_weights(A))
+        return _lightest_cut(A, n_parts, imbalance, random_state)
+    options: dict[str, Any] = {"skip_first": skip_first, "random_state": random_state}
+    if ensemble.posteriors is None:
+        return BipartiteParts(*spectral_bipartite_labels(ensemble, n_parts, **options))
+    return BipartiteParts(*spectral_bipartite(posterior_matrix(ensemble), n_parts, **options))
+
+
+def _lightest_cut(A: Any, n_parts: int, imbalance: float, seed: int) -> BipartiteParts:
+    """Return the lightest of several cuts by METIS, of those in which all parts hold clusters.
+
+    With three parts or more, recursive bisection tends to cut off objects without any cluster
+    where posteriors are soft; then parts are also made all at once, with other seeds, too.
+    """
+    n, n_all = A.shape
+    graph = bmat([[None, A.T], [A, None]], format="csr")
+    is_object = np.arange(n_all + n) >= n_all
+    n_runs = int(np.clip(_ENOUGH_EDGES // max(graph.nnz, 1), 1, _MOST_RUNS))
+    runs = [(True, i) for i in range(n_runs)]
+    if n_parts > 2:
+        runs += [(False, i) for i in range(n_runs)]
+    spare = [(recursive, i) for i in range(n_runs, _MOST_TRIES) for recursive in (True, False)]
+    best, lowest = None, (n_parts + 1, np.inf)
+    for recursive, i in runs + spare:
+        if (recursive, i) in spare and (lowest[0] == 0 or n_all < n_parts):
+            break
+        parts = cut_graph(
+            graph,
+            n_parts,
+            imbalance=imbalance,
+            random_state=(seed + i) % (2**31 - 1),
+            recursive=recursive,
+            n_attempts=1,
+            needs=is_object,
+        )
+        n_without = n_parts - len(np.unique(parts[~is_object]))
+        found = (n_without, cut_weight(graph, parts))
+        if best is None or found < lowest:
+            best, lowest = parts, found
+        if n_parts == 1:
+            break
+    assert best is not None  # there is at least one run
+    return BipartiteParts(best[is_object], best[~is_object])
+
+
+def in_order(labels: NDArray[np.int64], n_parts: int) -> NDArray[np.int64]:
+    """Return (n_parts,): the place of each part, largest first; those without objects last."""
+    place = np.full(n_parts, -1)
+    place[labels] = order_by_size(labels)
+    place[place < 0] = np.arange((place >= 0).sum(), n_parts)
+    return place
+
+
+class WBPA(BaseConsensus):
+    """Weighted bipartite partitioning: cut the graph of objects and clusters.
+
+    An object is joined to every cluster of every partition, with its posterior probability of
+    the cluster as the weight [1]_. The graph is cut into `n_clusters` parts, objects and clusters
+    together. With hard labels WBPA is HBGF [2]_.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters. The method does not find it by itself.
+    partitioner : {'spectral', 'metis'}, default='spectral'
+        How the graph is cut. 'spectral' allows clusters of any size. 'metis' makes parts of
+        about the same size, so use it only where clusters are; it needs the package pymetis.
+    imbalance : float, default=0.05
+        With 'metis': by how much a part may be larger than the mean.
+    skip_first : bool, default=False
+        With 'spectral': use eigenvectors 2 to k+1 instead of 1 to k.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the partitioner.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64, shape (n_objects,)
+        Consecutive from 0, largest cluster first.
+    n_clusters_ : int
+        Number of clusters.
+    cluster_labels_ : ndarray of int64, shape (K,)
+        The consensus cluster of each cluster of each partition, partition after partition, in the
+        order of the columns of `posteriors`.
+    confidence_ : ndarray of shape (n_objects,)
+        How safe the object's place is, by one measure for all methods: of the support for its
+        own cluster and for the best other one, the share of its own. Near 0.5 the other would
+        do as well.
+    ensemble_ : Ensemble
+        What was fitted.
+    n_features_in_ : int
+        Number of partitions.
+
+    See Also
+    --------
+    coterie.LACEnsemble : Makes the ensembles that the paper uses.
+    coterie.WSBPA : Gives centres and feature weights, too.
+
+    Notes
+    -----
+    Any ensemble with `posteriors` will do: from LAC, from a Gaussian mixture, fuzzy memberships.
+    Hard labels are taken as posteriors of 0 and 1. A missing label is a row of zeros: no edges.
+
+    Spectral partitions embed the whole graph, clusters and objects together, from the
+    eigenproblem of the K clusters; hard labels need neither the graph nor the matrix of
+    posteriors, so that a million objects in fifty partitions take seconds.
+
+    METIS sees objects and clusters as vertices of the same weight. It is run with several seeds,
+    and for three parts or more both by recursive bisection and all parts at once; the lightest cut
+    in which every part has clusters is kept. No part is ever without objects.
+
+    References
+    ----------
+    .. [1] C. Domeniconi and M. Al-Razgan, "Weighted cluster ensembles: methods and analysis",
+       ACM TKDD 2(4), 2009, :doi:`10.1145/1460797.1460800`.
+    .. [2] X. Z. Fern and C. E. Brodley, "Solving cluster ensemble problems by bipartite graph
+       partitioning", ICML, 2004, :doi:`10.1145/1015330.1015414`.
+
+    Examples
+    --------
+    >>> from coterie import LACEnsemble, WBPA
+    >>> from coterie.datasets import make_two_gaussian
+    >>> from sklearn.pipeline import make_pipeline
+    >>> X, y = make_two_gaussian(random_state=0)
+    >>> maker = LACEnsemble(n_clusters=2, scale="minmax", random_state=0)
+    >>> model = make_pipeline(maker, WBPA(n_clusters=2, random_state=0)).fit(X)
+    >>> model.predict([[0, 9], [16, 5]])
+    array([0, 1])
+    """
+
+    finds_n_clusters = False
+
+    def __init__(
+        self,
+        n_clusters: int | None = 2,
+        *,
+        partitioner: str = "spectral",
+        imbalance: float = 0.05,
+        skip_first: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.partitioner = partitioner
+        self.imbalance = imbalance
+        self.skip_first = skip_first
+        self.random_state = random_state
+
+    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+        parts = self._cut(ensemble)
+        place = in_order(parts.objects, int(self.n_clusters or 1))
+        self.cluster_labels_ = place[parts.clusters]
+        return parts.objects
+
+    def _cut(self, ensemble: Ensemble) -> BipartiteParts:
+        check_partitioner(self.partitioner)
+        assert self.n_clusters is not None
+        return cut_bipartite(
+            ensemble,
+            self.n_clusters,
+            partitioner=self.partitioner,
+            imbalance=self.imbalance,
+            skip_first=self.skip_first,
+            random_state=as_seed(self.random_state),
+        )

@@ -1,0 +1,321 @@
+"""Our own study: every consensus method on every labelled set, the same partitions for all."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.experiments import Experiment, Results, Table, Task
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from coterie.datasets import Dataset
+    from coterie.ensemble import Ensemble
+
+__all__ = ["EXPERIMENT"]
+
+PLAIN = (
+    *("iris", "wine", "seeds", "glass", "ecoli", "yeast_cell_cycle", "libras", "segmentation"),
+    *("breast_cancer", "wdbc", "pima", "ionosphere", "house_votes", "letter_ab", "satimage_1_7"),
+    *("satimage", "pendigits", "optdigits_test"),
+)
+"""Tables of features, standardised."""
+SHAPES = (
+    *("aggregation", "flame", "jain", "pathbased", "spiral", "two_spirals"),
+    *("r15", "d31", "s1", "s2", "s3", "s4", "a1"),
+)
+"""Points in the plane, as they are."""
+WIDE = (
+    *("leukemia_golub", "pbmc68k_reduced_pca50"),
+    *("webkb_4univ", "newsgroups_elec_med", "mini_newsgroups"),
+)
+"""More features than one can see: genes (logarithms), and words (tf-idf, 50 components)."""
+LARGE = ("pendigits", "letter", "shuttle", "birch1")
+"""Whole, or 20,000 objects of it; only methods that end in time."""
+
+RECIPES = ("fine", "mixed", "subspace")
+_SLOW = ("peace", "baum_eagon")  # not asked for their own number of clusters
+_SAME = ("wspa", "wbpa", "wsbpa")
+"""On partitions without memberships these are CSPA and HBGF; `weighted-ensembles` is their test."""
+_SHORT = {"baum_eagon": {"n_init": 1, "max_iter": 200}}
+_BINS = 10
+_MOST_LARGE = 20_000
+
+
+def plan(runs: int, quick: bool) -> Iterator[Task]:
+    """Return a task per data set and run; the recipe of the partitions goes with the run."""
+    most, n_partitions = (150, 10) if quick else (400, 40)
+    for name in (*PLAIN, *SHAPES, *WIDE):
+        for run in range(runs):
+            recipe = RECIPES[run % len(RECIPES)]
+            parameters = {"recipe": recipe, "n_partitions": n_partitions, "max_objects": most}
+            yield Task(part=name, run=run, dataset=name, parameters=parameters)
+    if not quick:
+        for name in LARGE:
+            parameters = {"max_objects": _MOST_LARGE, "n_partitions": 30, "time_limit": 40}
+            # Last, because a time limit should not meet a machine that is still compiling.
+            yield Task(part=f"{name}, large", run=runs, dataset=name, parameters=parameters)
+
+
+def compute(task: Task, dataset: Dataset | None) -> dict[str, Any]:
+    """Make one ensemble, and run every method on it."""
+    assert dataset is not None
+    X, classes = _prepared(dataset, task)
+    if "recipe" in task.parameters:
+        return _small(task, X, classes)
+    return _large(task, X, classes)
+
+
+def _prepared(dataset: Dataset, task: Task) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    rng = np.random.default_rng(task.seed)
+    X = np.asarray(dataset.data, dtype=np.float64)
+    classes = np.unique(dataset.target, return_inverse=True)[1]
+    most = task.parameters["max_objects"]
+    if len(X) > most:
+        rows = np.sort(rng.choice(len(X), most, replace=False))
+        X, classes = X[rows], np.unique(classes[rows], return_inverse=True)[1]
+    name = dataset.name
+    if name in SHAPES or name == "birch1" or name.endswith("pca50"):
+        return X, classes
+    if name == "leukemia_golub":
+        X = np.log(np.maximum(X, 20.0))
+    elif name in WIDE:
+        from sklearn.decomposition import TruncatedSVD
+        from sklearn.feature_extraction.text import TfidfTransformer
+
+        X = TfidfTransformer(sublinear_tf=True).fit_transform(X)
+        return TruncatedSVD(50, random_state=0).fit_transform(X), classes
+    spread = X.std(axis=0)
+    return (X - X.mean(axis=0))[:, spread > 0] / spread[spread > 0], classes
+
+
+def _ensemble(
+    X: NDArray[np.float64], recipe: str, n_partitions: int, k: int, seed: int
+) -> Ensemble:
+    from coterie.generation import RandomizedEnsemble
+
+    recipes: dict[str, dict[str, Any]] = {
+        "fine": {},  # sqrt(n)/2 to sqrt(n) clusters
+        "mixed": {"n_clusters": (2, max(4, 2 * k))},
+        "subspace": {"max_features": 0.5},
+    }
+    settings = recipes[recipe]
+    return RandomizedEnsemble(
+        n_partitions=n_partitions, random_state=seed, **settings
+    ).fit_transform(X)
+
+
+def _small(task: Task, X: NDArray[np.float64], classes: NDArray[np.int64]) -> dict[str, Any]:
+    from sklearn.cluster import KMeans
+
+    from coterie.consensus import CONSENSUS
+    from coterie.metrics import anmi, ari, nmi
+
+    k = int(classes.max()) + 1
+    ensemble = _ensemble(
+        X, task.parameters["recipe"], task.parameters["n_partitions"], k, task.seed
+    )
+    result: dict[str, Any] = {"n": len(X), "k": k}
+    agreement: dict[str, float] = {}
+    for name, cls in CONSENSUS.items():
+        if name in _SAME:
+            continue
+        parameters: dict[str, Any] = {"n_clusters": k, **_SHORT.get(name, {})}
+        if "random_state" in cls().get_params():
+            parameters["random_state"] = task.seed % 2**31
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            start = time.perf_counter()
+            try:
+                fitted = cls(**parameters).fit(ensemble)
+            except (ValueError, TypeError, ImportError) as error:
+                result[f"{name}_refused"] = str(error)[:200]
+                continue
+            result[f"{name}_seconds"] = time.perf_counter() - start
+            result[f"{name}_ari"] = ari(classes, fitted.labels_)
+            result[f"{name}_nmi"] = nmi(classes, fitted.labels_)
+            result[f"{name}_anmi"] = agreement[name] = anmi(fitted.labels_, ensemble)
+            result[f"{name}_bins"], result[f"{name}_right"] = _calibration(fitted, classes)
+            if cls.finds_n_clusters and name not in _SLOW:
+                parameters["n_clusters"] = None
+                own = cls(**parameters).fit(ensemble)
+                result[f"{name}_own_k"] = own.n_clusters_
+                result[f"{name}_own_ari"] = ari(classes, own.labels_)
+    chosen = max(agreement, key=lambda name: round(agreement[name], 6))
+    for score in ("ari", "nmi"):
+        result[f"supra_{score}"] = result[f"{chosen}_{score}"]
+    kmeans = KMeans(k, n_init=10, random_state=task.seed % 2**31).fit_predict(X)
+    result["kmeans_ari"], result["kmeans_nmi"] = ari(classes, kmeans), nmi(classes, kmeans)
+    result["members_ari"] = float(np.mean([ari(classes, c) for c in ensemble.labels.T]))
+    return result
+
+
+def _calibration(fitted: Any, classes: NDArray[np.int64]) -> tuple[list[int], list[int]]:
+    """Return how many objects have a confidence in each tenth, and how many of them are right.
+
+    An object is right if its class is that of most objects in its cluster.
+    """
+    labels, confidence = fitted.labels_, fitted.confidence_
+    table = np.zeros((fitted.n_clusters_, int(classes.max()) + 1), dtype=np.int64)
+    np.add.at(table, (labels, classes), 1)
+    right = table.argmax(axis=1)[labels] == classes
+    place = np.minimum((confidence * _BINS).astype(int), _BINS - 1)
+    return (
+        np.bincount(place, minlength=_BINS).tolist(),
+        np.bincount(place[right], minlength=_BINS).tolist(),
+    )
+
+
+def _large(task: Task, X: NDArray[np.float64], classes: NDArray[np.int64]) -> dict[str, Any]:
+    from coterie.choosing import compare
+    from coterie.consensus import CONSENSUS
+
+    k = int(classes.max()) + 1
+    ensemble = _ensemble(X, "mixed", task.parameters["n_partitions"], k, task.seed)
+    found = compare(
+        ensemble,
+        classes,
+        methods=[name for name in CONSENSUS if name not in _SAME],
+        n_clusters=k,
+        stability=0,
+        time_limit=task.parameters["time_limit"],
+        n_jobs=2,
+        random_state=task.seed % 2**31,
+    )
+    result: dict[str, Any] = {"n": len(X), "k": k}
+    for row in found.rows:
+        if row.status == "ok":
+            assert row.scores is not None
+            result[f"{row.method}_ari"] = row.scores["ari"]
+            result[f"{row.method}_seconds"] = row.seconds
+            result[f"{row.method}_memory"] = row.peak_memory
+        else:
+            result[f"{row.method}_refused"] = row.reason[:200]
+    return result
+
+
+# --- tables and figures ---------------------------------------------------------------------------
+
+
+def methods_of(results: Results) -> list[str]:
+    """Return the methods that have a score on every small set, in the order of the registry."""
+    from coterie.consensus import CONSENSUS
+
+    parts = _small_parts(results)
+    names = [*CONSENSUS, "supra", "kmeans"]
+    return [
+        name
+        for name in names
+        if parts and all(np.isfinite(results.numbers(p, f"{name}_ari")).all() for p in parts)
+    ]
+
+
+def _small_parts(results: Results, among: tuple[str, ...] = (*PLAIN, *SHAPES, *WIDE)) -> list[str]:
+    return [part for part in among if part in results.parts]
+
+
+def score_table(
+    results: Results, parts: list[str], methods: list[str], score: str = "ari"
+) -> NDArray[np.float64]:
+    """Return (sets, methods): mean score over the runs."""
+    return np.array(
+        [[results.numbers(part, f"{m}_{score}").mean() for m in methods] for part in parts]
+    )
+
+
+def tables(results: Results) -> Iterator[Table]:
+    """Return scores by set, and mean ranks by kind of set."""
+    from coterie.choosing import mean_ranks
+    from coterie.experiments import Row
+
+    methods = methods_of(results)
+    for score in ("ari", "nmi"):
+        rows = [
+            results.row(part, f"{m}_{score}", keys=(part, m))
+            for part in _small_parts(results)
+            for m in methods
+        ]
+        yield Table(
+            f"{score}",
+            f"{score.upper()} with the classes, mean over ensembles",
+            keys=("data set", "method"),
+            rows=rows,
+            across=True,
+        )
+    kinds = {"all": (*PLAIN, *SHAPES, *WIDE), "tables": PLAIN, "shapes": SHAPES, "wide": WIDE}
+    rows = []
+    for kind, among in kinds.items():
+        parts = _small_parts(results, among)
+        if len(parts) < 2 or len(methods) < 3:
+            continue
+        ranks = mean_ranks(score_table(results, parts, methods), methods)
+        rows += [
+            Row((kind, m), None, float(r), None, len(parts))
+            for m, r in zip(ranks.methods, ranks.ranks, strict=True)
+        ]
+    yield Table("ranks", "Mean rank by ARI", keys=("sets", "method"), rows=rows)
+    large = [part for part in results.parts if part.endswith(", large")]
+    from coterie.consensus import CONSENSUS
+
+    rows = [
+        results.row(part, f"{m}_{what}", keys=(part, m, what))
+        for part in large
+        for m in CONSENSUS
+        for what in ("ari", "seconds")
+        if np.isfinite(results.numbers(part, f"{m}_ari")).all()
+    ]
+    if rows:
+        yield Table("large", "Large sets", keys=("data set", "method", "what"), rows=rows)
+
+
+def calibration_of(results: Results, method: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return objects and right objects by tenth of confidence, over all small sets and runs."""
+    parts = _small_parts(results)
+    bins = np.zeros(_BINS, dtype=np.int64)
+    right = np.zeros(_BINS, dtype=np.int64)
+    for part in parts:
+        bins += results.numbers(part, f"{method}_bins").sum(axis=0).astype(np.int64)
+        right += results.numbers(part, f"{method}_right").sum(axis=0).astype(np.int64)
+    return bins, right
+
+
+def figures(results: Results) -> dict[str, Figure]:
+    """Draw the critical differences and the calibration."""
+    from matplotlib.figure import Figure
+
+    from coterie.choosing import mean_ranks
+    from coterie.plotting import plot_calibration, plot_critical_differences
+
+    methods = methods_of(results)
+    parts = _small_parts(results)
+    drawn: dict[str, Figure] = {}
+    if len(parts) > 2 and len(methods) > 2:
+        figure = Figure(figsize=(7.0, 3.6), layout="constrained")
+        ranks = mean_ranks(score_table(results, parts, methods), methods)
+        plot_critical_differences(ranks, ax=figure.add_subplot())
+        drawn["critical-differences"] = figure
+    shown = [m for m in methods if m not in ("supra", "kmeans")]
+    if parts and shown:
+        figure = Figure(figsize=(4.5, 4.0), layout="constrained")
+        counts = {m: calibration_of(results, m) for m in shown}
+        plot_calibration(counts, ax=figure.add_subplot())
+        drawn["calibration"] = figure
+    return drawn
+
+
+EXPERIMENT = Experiment(
+    "study",
+    title="All consensus methods on all labelled sets, the same partitions for all",
+    runs=3,
+    quick_runs=1,
+    plan=plan,
+    compute=compute,
+    tables=tables,
+    figures=figures,
+)

@@ -1,0 +1,185 @@
+"""Feature weights of clusters: as bars, as a table of shades, and as words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["heaviest_features", "plot_feature_weights", "plot_words"]
+
+_MOST_COLUMNS = 12
+
+
+class HeaviestFeatures(NamedTuple):
+    """The features that count most in each cluster."""
+
+    features: NDArray[np.int64]
+    """(k, m): heaviest first; ties by position."""
+    weights: NDArray[np.float64]
+    """(k, m)"""
+
+
+def heaviest_features(weights: ArrayLike, n_features: int) -> HeaviestFeatures:
+    """Return the `n_features` features of largest weight for each cluster."""
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.ndim != 2:
+        raise ValueError(f"weights must be (clusters, features); got shape {weights.shape}.")
+    order = np.argsort(-weights, axis=1, kind="stable")[:, :n_features]
+    return HeaviestFeatures(order, np.take_along_axis(weights, order, axis=1))
+
+
+def _weights_of(model: Any) -> NDArray[np.float64]:
+    from coterie.plotting._style import needs
+
+    if isinstance(model, np.ndarray | list):
+        return np.asarray(model, dtype=np.float64)
+    return np.asarray(needs(model, "feature_weights_", "LAC and WSBPA have it."))
+
+
+def _names(names: Sequence[Any] | NDArray[Any] | None, model: Any, n: int) -> list[str]:
+    if names is None:
+        names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        return [f"feature {j}" for j in range(n)]
+    if len(names) != n:
+        raise ValueError(f"names must name each of the {n} features; got {len(names)}.")
+    return [str(name) for name in names]
+
+
+def _plain(text: str, most: int = 24) -> str:
+    """Return a name that matplotlib draws as it is: a dollar would start a formula."""
+    text = text if len(text) <= most else text[: most - 1] + "…"
+    return text.replace("$", r"\$")
+
+
+def plot_feature_weights(
+    model: Any,
+    *,
+    cluster: int | None = None,
+    names: Sequence[str] | None = None,
+    n_features: int = 15,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw which features count in which cluster.
+
+    Parameters
+    ----------
+    model : fitted LAC or WSBPA, or array of shape (n_clusters, n_features)
+        The weights.
+    cluster : int, optional
+        Draw bars for this cluster. Default: a table of all clusters, shaded by weight.
+    names : sequence of str, optional
+        Names of the features. Default: those the model was fitted with, or numbers.
+    n_features : int, default=15
+        Features that are drawn, heaviest first.
+    ax : matplotlib Axes, optional
+        Where to draw. Default: a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+    """
+    from coterie.plotting._style import SEQUENTIAL, cluster_colour, get_axes, name_axes, tidy
+
+    weights = _weights_of(model)
+    k, n = weights.shape
+    words = _names(names, model, n)
+    if cluster is not None:
+        if not 0 <= cluster < k:
+            raise ValueError(f"cluster must be from 0 to {k - 1}; got {cluster}.")
+        top = heaviest_features(weights[[cluster]], n_features)
+        at = np.arange(top.features.shape[1])
+        ax = get_axes(ax, height=max(0.35, 0.06 * len(at)))
+        ax.barh(at, top.weights[0], color=cluster_colour(cluster))
+        ax.set_yticks(at, [_plain(words[j]) for j in top.features[0]], fontsize="small")
+        ax.invert_yaxis()
+        name_axes(ax, f"weight in cluster {cluster}", "")
+        tidy(ax, grid="x")
+        return ax
+    # Those that are heaviest anywhere, so that every cluster has its own in the table.
+    chosen = np.argsort(-weights.max(axis=0), kind="stable")[:n_features]
+    shown = weights[: _MOST_COLUMNS * 2, chosen].T
+    ax = get_axes(ax, height=max(0.4, 0.06 * len(chosen)))
+    image = ax.imshow(shown, cmap=SEQUENTIAL, aspect="auto", vmin=0, interpolation="nearest")
+    ax.set_yticks(range(len(chosen)), [_plain(words[j]) for j in chosen], fontsize="small")
+    step = 1 if shown.shape[1] <= 15 else 5
+    ax.set_xticks(range(0, shown.shape[1], step))
+    left = k - shown.shape[1]
+    name_axes(ax, "cluster" + (f" ({left} more not shown)" if left > 0 else ""), "")
+    bar = ax.figure.colorbar(image, ax=ax)
+    bar.set_label("weight", fontsize=8)
+    bar.ax.tick_params(labelsize=7.5)
+    return ax
+
+
+def plot_words(
+    model: Any,
+    *,
+    names: Sequence[str] | None = None,
+    n_words: int = 8,
+    ax: Axes | None = None,
+) -> Axes:
+    """Write the heaviest features of each cluster, larger where they weigh more.
+
+    For texts, where features are words.
+
+    Parameters
+    ----------
+    model : fitted LAC or WSBPA, or array of shape (n_clusters, n_features)
+        The weights.
+    names : sequence of str, optional
+        The words. Default: the names the model was fitted with, or numbers.
+    n_words : int, default=8
+        Words of each cluster.
+    ax : matplotlib Axes, optional
+        Where to draw. Default: a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+    """
+    from coterie.plotting._style import cluster_colour, get_axes, pixels
+
+    weights = _weights_of(model)
+    k, n = weights.shape
+    words = _names(names, model, n)
+    shown = min(k, _MOST_COLUMNS)
+    top = heaviest_features(weights[:shown], n_words)
+    across = min(shown, 4)
+    down = -(-shown // across)
+    ax = get_axes(ax, height=0.06 * (top.features.shape[1] + 2) * down + 0.05)
+    ax.set_axis_off()
+    rows = top.features.shape[1] + 1.6
+    # As large as the lines have room for, and no larger than text on a page.
+    points = pixels(ax)[1] / ax.figure.dpi * 72 / (rows * down)
+    size = float(np.clip(0.95 * points, 3.0, 9.0))
+    for c in range(shown):
+        x = (c % across) / across
+        y = 1 - (c // across) / down
+        ax.text(
+            x,
+            y,
+            f"cluster {c}",
+            color=cluster_colour(c),
+            weight="bold",
+            fontsize=min(size, 8),
+            va="top",
+            transform=ax.transAxes,
+        )
+        heaviest = max(top.weights[c, 0], 1e-12)
+        for i, (j, weight) in enumerate(zip(top.features[c], top.weights[c], strict=True)):
+            ax.text(
+                x,
+                y - (i + 1.2) / rows / down,
+                _plain(words[j], 64 // across),
+                fontsize=size * (0.6 + 0.4 * weight / heaviest),
+                va="top",
+                transform=ax.transAxes,
+            )
+    return ax

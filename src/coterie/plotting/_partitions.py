@@ -1,0 +1,242 @@
+"""Partitions: how far each is trusted, how they differ, and the likelihood of what they say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from coterie.ensemble import Ensemble, as_ensemble
+from coterie.plotting._style import check_matplotlib
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "diversity_and_accuracy",
+    "likelihood_steps",
+    "plot_diversity",
+    "plot_likelihood",
+    "plot_reliability",
+]
+
+_MOST_GROUPS = 8  # told apart by colour and mark; more would be a legend and no picture
+
+
+def _scatter_by_group(
+    ax: Axes, x: NDArray[Any], y: NDArray[Any], sizes: Any, groups: NDArray[Any]
+) -> None:
+    """Draw points, those of each group in its own colour and mark."""
+    from coterie.plotting._style import cluster_colour, cluster_marker
+
+    names = list(dict.fromkeys(str(g) for g in groups))
+    few = 1 < len(names) <= _MOST_GROUPS
+    of = np.array([str(g) for g in groups])
+    sizes = np.broadcast_to(sizes, x.shape)
+    for i, name in enumerate(names if few else [None]):
+        members = of == name if few else np.ones(len(x), dtype=bool)
+        ax.scatter(
+            x[members],
+            y[members],
+            s=sizes[members],
+            c=cluster_colour(i),
+            marker=cluster_marker(i),
+            alpha=0.65,
+            edgecolors="white",
+            linewidths=0.5,
+            label=name,
+        )
+    if few:
+        ax.legend(fontsize="small", frameon=False)
+
+
+# --- LACA ---------------------------------------------------------------------------------------
+
+
+def plot_reliability(model: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw how reliable LACA found each partition.
+
+    Parameters
+    ----------
+    model : fitted LACA
+        Each partition is a point: r, how often it puts together what does not belong together,
+        and rho, how often it puts together what does. Best is top left; on the dashed line a
+        partition says nothing, below it it votes against itself. The area of a point is the
+        weight of its vote for together.
+    ax : matplotlib Axes, optional
+        Where to draw. Default: a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+    """
+    from coterie.plotting._style import GREY, fitted, get_axes, name_axes, needs, tidy
+
+    rho = np.asarray(needs(model, "rho_", "LACA has it."))
+    model = fitted(model)
+    r, weight = np.asarray(model.r_), np.abs(np.asarray(model.weights_)[:, 0])
+    ax = get_axes(ax)
+    area = 12 + 70 * weight / max(weight.max(), 1e-12)
+    largest = max(float(r.max()) * 1.15, 0.05)
+    ax.plot([0, 1], [0, 1], color=GREY, linestyle=(0, (4, 2)), linewidth=1, zorder=0)
+    _scatter_by_group(ax, r, rho, area, model.ensemble_.groups)
+    ax.set_xlim(-0.03 * largest, min(largest, 1.02))
+    ax.set_ylim(0, 1.04)
+    name_axes(ax, "r: joins what is apart in the consensus", "ρ: joins what belongs together")
+    tidy(ax, grid="both")
+    return ax
+
+
+class LikelihoodSteps(NamedTuple):
+    """What a method raised (or lowered) from step to step."""
+
+    steps: NDArray[np.int64]
+    values: NDArray[np.float64]
+    name: str
+
+
+def likelihood_steps(model: Any) -> LikelihoodSteps:
+    """Return the history of a fitted method."""
+    from coterie.plotting._style import fitted, needs
+
+    history = needs(model, "history_", "LACA, PEACE and BaumEagon have it.")
+    model = fitted(model)
+    if hasattr(history[0], "log_likelihood"):
+        values = np.array([step.log_likelihood for step in history])
+        return LikelihoodSteps(np.arange(1, 1 + len(values)), values, "log-likelihood")
+    values = np.asarray(history, dtype=np.float64)
+    if values.ndim == 2:
+        return LikelihoodSteps(values[:, 0].astype(np.int64), values[:, 1], "log-likelihood")
+    return LikelihoodSteps(np.arange(len(values)), values, "squared error")
+
+
+def plot_likelihood(
+    model: Any,
+    *,
+    over: Literal["iterations", "clusters"] = "iterations",
+    max_clusters: int | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the log-likelihood over the iterations of a method, or over the number of clusters.
+
+    Parameters
+    ----------
+    model : fitted LACA, PEACE or BaumEagon
+        What to draw; for BaumEagon it is the squared error, which falls.
+    over : {'iterations', 'clusters'}, default='iterations'
+        'clusters' draws the cuts of LACA's last tree.
+    max_clusters : int, optional
+        The largest number of clusters drawn. Default: a few beyond the number found.
+    ax : matplotlib Axes, optional
+        Where to draw. Default: a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+    """
+    from coterie.plotting._style import (
+        ACCENT,
+        fitted,
+        get_axes,
+        name_axes,
+        needs,
+        tidy,
+        whole_numbers,
+    )
+    from coterie.plotting._trees import choice_curve, draw_choice
+
+    if over not in ("iterations", "clusters"):
+        raise ValueError(f"over must be 'iterations' or 'clusters'; got {over!r}.")
+    if over == "clusters":
+        needs(model, "n_clusters_path_", "LACA up to 20,000 distinct objects has it.")
+        model = fitted(model)
+        ax = get_axes(ax, height=0.6)
+        curve = choice_curve(model, max_clusters)
+        if curve is not None:
+            draw_choice(ax, curve, model.n_clusters_)
+        return ax
+    found = likelihood_steps(model)
+    ax = get_axes(ax, height=0.6)
+    marker = "o" if len(found.steps) <= 40 else ""
+    ax.plot(found.steps, found.values, color=ACCENT, marker=marker, markersize=4, linewidth=1.3)
+    name_axes(ax, "iteration", found.name)
+    whole_numbers(ax)
+    tidy(ax)
+    return ax
+
+
+# --- diversity ----------------------------------------------------------------------------------
+
+
+class DiversityAndAccuracy(NamedTuple):
+    """For each partition, how much it differs from the others and how good it is."""
+
+    diversity: NDArray[np.float64]
+    """(L,): 1 - mean NMI with the other partitions."""
+    accuracy: NDArray[np.float64]
+    """(L,): NMI with the reference."""
+
+
+def diversity_and_accuracy(ensemble: Ensemble, reference: ArrayLike) -> DiversityAndAccuracy:
+    """Return diversity and accuracy of each partition; NaN where there is nothing to compare."""
+    from coterie.metrics import pairwise_nmi
+    from coterie.metrics._tables import check_partition, nmi_of, tables_with
+
+    codes = check_partition(reference, "reference", ensemble.n_objects)
+    n = ensemble.n_partitions
+    accuracy = nmi_of(tables_with(codes, ensemble.labels, ensemble.n_clusters))
+    if n < 2:
+        return DiversityAndAccuracy(np.full(n, np.nan), accuracy)
+    shared = np.array(pairwise_nmi(ensemble))
+    np.fill_diagonal(shared, np.nan)
+    known = ~np.isnan(shared)
+    count = known.sum(axis=1)
+    total = np.where(known, shared, 0.0).sum(axis=1)
+    mean = np.divide(total, count, out=np.full(n, np.nan), where=count > 0)
+    return DiversityAndAccuracy(1.0 - mean, accuracy)
+
+
+def plot_diversity(
+    model: Any, reference: ArrayLike | None = None, *, ax: Axes | None = None
+) -> Axes:
+    """Draw for each partition how much it differs from the others against how good it is.
+
+    A consensus gains most from partitions that are good and differ: top right.
+
+    Parameters
+    ----------
+    model : fitted consensus method, Ensemble or label matrix
+        The partitions.
+    reference : array-like of shape (n_objects,), optional
+        Known classes. Default: the consensus of the fitted method; then accuracy is agreement
+        with it, not truth.
+    ax : matplotlib Axes, optional
+        Where to draw. Default: a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+    """
+    check_matplotlib()
+    from matplotlib.ticker import MaxNLocator
+
+    from coterie.plotting._style import fitted, get_axes, name_axes, tidy
+
+    is_model = hasattr(model, "fit")
+    ensemble = fitted(model).ensemble_ if is_model else as_ensemble(model)
+    if reference is None and not is_model:
+        raise ValueError(
+            "reference must be given for an ensemble: known classes, or the labels of a consensus."
+        )
+    against = "the consensus" if reference is None else "the reference"
+    found = diversity_and_accuracy(
+        ensemble, fitted(model).labels_ if reference is None else reference
+    )
+    ax = get_axes(ax)
+    size = 26 if ensemble.n_partitions <= 300 else 8
+    _scatter_by_group(ax, found.diversity, found.accuracy, size, ensemble.groups)
+    ax.xaxis.set_major_locator(MaxNLocator(5))
+    name_axes(ax, "diversity: 1 − mean NMI with the others", f"NMI with {against}")
+    tidy(ax, grid="both")
+    return ax

@@ -1,0 +1,89 @@
+"""Cuts of hypergraphs by Mt-KaHyPar."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive
+from coterie._partition import cut_hypergraph
+from strategies import noisy_labels
+
+
+def hyperedges(labels):
+    return [np.flatnonzero(c).tolist() for c in naive.incidence(labels).T]
+
+
+@settings(max_examples=100)
+@given(data=st.data())
+def test_no_part_is_ever_empty(data):
+    n = data.draw(st.integers(1, 12))
+    k = data.draw(st.integers(1, n))
+    edges = data.draw(st.lists(st.sets(st.integers(0, n - 1)).map(sorted), max_size=6))
+    weights = data.draw(
+        st.none() | st.lists(st.integers(1, 50), min_size=n, max_size=n).map(np.array)
+    )
+    labels = cut_hypergraph(edges, n, k, vertex_weights=weights)
+    assert labels.dtype == np.int64
+    assert sorted(set(labels.tolist())) == list(range(k))
+
+
+def test_planted_parts_are_found(seed):
+    truth = np.random.default_rng(seed).permutation(np.repeat(np.arange(4), 25))
+    labels = np.column_stack([truth] * 3)
+    found = cut_hypergraph(hyperedges(labels), 100, 4)
+    assert naive.same_partition(found, truth)
+
+
+def test_matrix_and_lists_agree(seed):
+    _, labels = noisy_labels(seed, 60, 6)
+    edges = hyperedges(labels)
+    matrix = scipy.sparse.csr_matrix(naive.incidence(labels).T)
+    assert cut_hypergraph(edges, 60, 4).tolist() == cut_hypergraph(matrix, 60, 4).tolist()
+
+
+def test_parts_are_balanced(seed):
+    _, labels = noisy_labels(seed, 200, 6)
+    for imbalance in (0.05, 0.3):
+        sizes = np.bincount(cut_hypergraph(hyperedges(labels), 200, 4, imbalance=imbalance))
+        assert sizes.max() <= 50 * (1 + imbalance)
+    weights = np.ones(200, dtype=int)
+    weights[:10] = 20
+    found = cut_hypergraph(hyperedges(labels), 200, 4, vertex_weights=weights)
+    assert np.bincount(found, weights=weights).max() <= 1.05 * weights.sum() / 4
+
+
+def test_result_does_not_depend_on_threads_or_calls():
+    code = """
+import json, os, sys
+os.cpu_count = lambda: int(sys.argv[1])
+import numpy as np
+from coterie._partition import cut_hypergraph
+random = np.random.default_rng(0)
+edges = [random.permutation(800)[:60].tolist() for _ in range(80)]
+print(json.dumps([cut_hypergraph(edges, 800, 5, random_state=1).tolist() for _ in range(2)]))
+"""
+    found = [
+        json.loads(
+            subprocess.run(
+                [sys.executable, "-c", code, n], check=True, capture_output=True, text=True
+            ).stdout
+        )
+        for n in ("1", "3")
+    ]
+    assert found[0][0] == found[0][1] == found[1][0] == found[1][1]
+
+
+def test_words_of_errors(monkeypatch):
+    with pytest.raises(ValueError, match=r"n_parts must be between 1 and .*\(3\); got 4"):
+        cut_hypergraph([[0, 1]], 3, 4)
+    with pytest.raises(ValueError, match="imbalance must not be negative"):
+        cut_hypergraph([[0, 1]], 3, 2, imbalance=-0.1)
+    monkeypatch.setitem(sys.modules, "mtkahypar", None)
+    with pytest.raises(ImportError, match=r'pip install "coterie\[hypergraph\]"'):
+        cut_hypergraph([[0, 1]], 3, 2)

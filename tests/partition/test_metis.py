@@ -1,0 +1,181 @@
+"""Cuts of graphs by METIS: balanced, light, and never with an empty part."""
+
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive
+from coterie._partition import _metis as module
+from coterie._partition import cut_bipartite_graph, cut_graph, cut_weight
+
+
+@st.composite
+def graphs(draw):
+    """Small symmetric weights: connected or not, with lonely vertices, integers or not."""
+    n = draw(st.integers(1, 12))
+    seed = draw(st.integers(0, 10_000))
+    density = draw(st.sampled_from([0.0, 0.1, 0.3, 1.0]))
+    random = np.random.default_rng(seed)
+    weights = np.triu(random.random((n, n)) * (random.random((n, n)) < density), 1)
+    if draw(st.booleans()):
+        weights = np.rint(5 * weights)
+    return weights + weights.T
+
+
+def planted(seed, sizes, inside=1.0, across=0.05):
+    random = np.random.default_rng(seed)
+    truth = random.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    chance = np.where(truth[:, None] == truth, inside, across)
+    weights = np.triu(random.random(chance.shape) < chance, 1) * random.uniform(
+        0.5, 1, chance.shape
+    )
+    return truth, scipy.sparse.csr_matrix(weights + weights.T)
+
+
+@settings(max_examples=150)
+@given(weights=graphs(), data=st.data())
+def test_no_part_is_ever_empty(weights, data):
+    n = len(weights)
+    k = data.draw(st.integers(1, n))
+    vertex_weights = data.draw(
+        st.none() | st.lists(st.integers(1, 50), min_size=n, max_size=n).map(np.array)
+    )
+    recursive = data.draw(st.booleans())
+    labels = cut_graph(
+        scipy.sparse.csr_matrix(weights), k, vertex_weights=vertex_weights, recursive=recursive
+    )
+    assert labels.dtype == np.int64
+    assert sorted(set(labels.tolist())) == list(range(k))
+
+
+@settings(max_examples=100)
+@given(weights=graphs(), data=st.data())
+def test_every_part_holds_what_it_needs(weights, data):
+    n = len(weights)
+    needs = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    needs[data.draw(st.integers(0, n - 1))] = True
+    k = data.draw(st.integers(1, int(needs.sum())))
+    labels = cut_graph(scipy.sparse.csr_matrix(weights), k, needs=needs)
+    assert sorted(set(labels[needs].tolist())) == list(range(k))
+
+
+def test_planted_parts_are_found(seed):
+    for sizes in ((20, 20), (15, 15, 15), (12, 12, 12, 12)):
+        truth, graph = planted(seed, sizes)
+        assert naive.same_partition(cut_graph(graph, len(sizes)), truth)
+        assert naive.same_partition(cut_graph(graph, len(sizes), recursive=False), truth)
+
+
+def test_parts_are_balanced(seed):
+    _, graph = planted(seed, (70, 30), across=0.1)
+    for imbalance in (0.001, 0.05, 0.2):
+        sizes = np.bincount(cut_graph(graph, 2, imbalance=imbalance))
+        assert sizes.max() <= 50 * (1 + imbalance) + 2  # METIS takes its limit a little freely
+    heavy = np.ones(100, dtype=int)
+    heavy[0] = 100
+    labels = cut_graph(graph, 2, vertex_weights=heavy)
+    assert (labels == labels[0]).sum() <= 10
+
+
+@given(weights=graphs(), seed=st.integers(0, 99))
+def test_weight_of_a_cut(weights, seed):
+    labels = np.random.default_rng(seed).integers(0, 3, len(weights))
+    found = cut_weight(scipy.sparse.csr_matrix(weights), labels)
+    assert found == pytest.approx(2 * naive.cut_of(weights, labels))
+
+
+def test_lightest_of_several_cuts_is_kept(monkeypatch):
+    _, graph = planted(0, (30, 30, 30), inside=0.3, across=0.2)
+    integers = module._integer_graph(graph, module._metis())
+    best = cut_weight(integers, cut_graph(graph, 3, random_state=5))
+    monkeypatch.setattr(module, "_MOST_RUNS", 1)
+    single = [cut_weight(integers, cut_graph(graph, 3, random_state=5 + i)) for i in range(5)]
+    assert best == min(single)
+    assert min(single) < max(single)
+
+
+def test_same_seed_same_cut():
+    _, graph = planted(0, (30, 30, 30), inside=0.3, across=0.2)
+    for seed in (0, 7, 2**32 - 1):
+        one, two = (cut_graph(graph, 3, random_state=seed).tolist() for _ in range(2))
+        assert one == two
+
+
+def test_bad_runs_are_tried_again_and_repaired_in_the_end(monkeypatch):
+    _, graph = planted(0, (10, 10, 10))
+    metis = module._metis()
+    seeds = []
+
+    class Broken:
+        Options, CSRAdjacency, _internal = metis.Options, metis.CSRAdjacency, metis._internal
+
+        @staticmethod
+        def part_graph(n_parts, options, **arguments):
+            seeds.append(options.seed)
+            if options.seed < 4:
+                return 0, [0] * 30  # everything in one part
+            return metis.part_graph(n_parts, options=options, **arguments)
+
+    monkeypatch.setattr(module, "_metis", lambda: Broken)
+    found = cut_graph(graph, 3)
+    assert seeds == list(range(9))  # four bad ones, five good ones
+    monkeypatch.setattr(module, "_metis", lambda: metis)
+    assert cut_weight(graph, found) == pytest.approx(cut_weight(graph, cut_graph(graph, 3)))
+
+    monkeypatch.setattr(module, "_metis", lambda: Broken)
+    repaired = cut_graph(graph, 3, n_attempts=2)
+    assert sorted(np.bincount(repaired)) == [1, 1, 28]
+    # The vertex that was held least.
+    held = np.asarray(module._integer_graph(graph, metis).sum(axis=1)).ravel()
+    assert np.bincount(repaired)[repaired[np.argmin(held)]] == 1
+
+
+def test_weights_become_integers():
+    weights = np.array([[9.0, 0.5, 1e-9], [0.5, 9.0, 0.25], [1e-9, 0.25, 0.0]])
+    graph = module._integer_graph(scipy.sparse.csr_matrix(weights), module._metis())
+    assert graph.toarray().tolist() == [[0, 10_000, 1], [10_000, 0, 5000], [1, 5000, 0]]
+    whole = np.array([[0, 3.0], [3.0, 0]])
+    graph = module._integer_graph(scipy.sparse.csr_matrix(whole), module._metis())
+    assert graph.toarray().tolist() == whole.tolist()
+
+    class Narrow:
+        class _internal:
+            _idx_type_width = staticmethod(lambda: 32)
+
+    huge = scipy.sparse.csr_matrix(np.array([[0, 2**40, 1], [2**40, 0, 1], [1, 1, 0]]))
+    graph = module._integer_graph(huge, Narrow)
+    assert 2**29 < graph.data.sum() <= 2**31
+    assert graph.data.min() == 1
+
+
+def test_bipartite_parts_hold_rows_and_columns(seed):
+    random = np.random.default_rng(seed)
+    truth = random.integers(0, 3, 60)
+    blocks = [np.eye(3)[np.where(random.random(60) < 0.2, random.integers(0, 3, 60), truth)]
+              for _ in range(8)]  # fmt: skip
+    A = scipy.sparse.csr_matrix(np.hstack(blocks))
+    for k in (1, 2, 3, 5):
+        rows, columns = cut_bipartite_graph(A, k)
+        assert sorted(set(rows.tolist())) == list(range(k))
+        assert len(columns) == 24
+        assert sorted(set(columns.tolist())) == list(range(k))
+    # More parts than columns: rows at least are everywhere.
+    rows, _ = cut_bipartite_graph(A[:, :3], 7)
+    assert sorted(set(rows.tolist())) == list(range(7))
+
+
+def test_words_of_errors(monkeypatch):
+    graph = scipy.sparse.csr_matrix(np.ones((3, 3)))
+    with pytest.raises(ValueError, match=r"n_parts must be between 1 and .*\(3\); got 4"):
+        cut_graph(graph, 4)
+    with pytest.raises(ValueError, match=r"n_parts must be between 1 and .*\(1\); got 2"):
+        cut_graph(graph, 2, needs=[True, False, False])
+    with pytest.raises(ValueError, match="imbalance must not be negative; got -1"):
+        cut_graph(graph, 2, imbalance=-1)
+    monkeypatch.setitem(sys.modules, "pymetis", None)
+    with pytest.raises(ImportError, match=r'pip install "coterie\[metis\]"'):
+        cut_graph(graph, 2)
