@@ -6,7 +6,6 @@ import polars as pl
 import pytest
 
 pytest.importorskip("jinja2")
-pytest.importorskip("matplotlib")
 
 
 def test_demo_writes_its_files_and_its_advice_runs(run, tmp_path):
@@ -33,6 +32,15 @@ def test_demo_is_repeatable(run, tmp_path):
         assert run("demo", "--output", directory, "--quiet").stdout == ""
     for name in ("labels.csv", "report.html", "iris.csv"):
         assert (one / name).read_bytes() == (two / name).read_bytes()
+
+
+def test_demo_as_json_and_with_the_report_elsewhere(run, tmp_path):
+    import json
+
+    done = run("demo", "--json", "--report", "other.html")
+    assert json.loads(done.stdout)["n_objects"] == 150
+    assert (tmp_path / "other.html").exists()
+    assert not (tmp_path / "coterie-demo" / "report.html").exists()
 
 
 def test_demo_without_the_report_extra(run, tmp_path, monkeypatch):

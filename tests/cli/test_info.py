@@ -65,7 +65,7 @@ def test_help_version_and_mistyped_commands(run, refuse):
     assert run("--version").stdout == f"coterie {coterie.__version__}\n"
     everything = run()
     assert everything.exit_code == 0
-    for command in ("demo", "cluster", "consense", "info"):
+    for command in ("demo", "cluster", "consense", "report", "explain", "info"):
         assert command in everything.stdout
         assert run(command, "--help").exit_code == 0
     assert "Did you mean 'cluster'?" in refuse("clustr")

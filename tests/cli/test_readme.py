@@ -18,7 +18,9 @@ pytest.importorskip("matplotlib")
     "name",
     [
         "README.md",
+        "docs/choosing.md",
         "docs/guide.md",
+        "docs/seeing.md",
         "docs/methods/hne.md",
         "docs/methods/mixture.md",
         "docs/methods/msteclust.md",
@@ -57,7 +59,13 @@ def test_console_examples(run, monkeypatch):
 
 
 def test_links_lead_somewhere():
-    for name in ("README.md", "CONTRIBUTING.md", "docs/guide.md"):
+    for name in (
+        "README.md",
+        "CONTRIBUTING.md",
+        "docs/guide.md",
+        "docs/seeing.md",
+        "docs/choosing.md",
+    ):
         text = (ROOT / name).read_text()
         for target in re.findall(r"\]\(([^)#]+)\)", text):
             assert (ROOT / name).parent.joinpath(target).exists(), target

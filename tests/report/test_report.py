@@ -1,20 +1,17 @@
 """The summary, the heat map and the page."""
 
+import base64
+import hashlib
 import json
 import re
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-import naive
-from coterie import EAC, ConsensusClustering, Ensemble, RandomizedEnsemble
+from coterie import EAC, LACA, ConsensusClustering, Ensemble, RandomizedEnsemble, Voting
 from coterie.metrics import anmi, nmi
 from coterie.report import render_html, summarize
-from coterie.report._heatmap import consensus_order, draw_png, mean_blocks
-from strategies import label_matrices
 
 VOTES = [[0, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [1, 1, 1]]
 HOSTILE = "<script>alert('x')</script> & \"quoted\""
@@ -29,22 +26,33 @@ def model():
 
 
 class Page(HTMLParser):
-    """Collects the elements and the text of a page."""
+    """Collects the elements, the text and the scripts of a page."""
 
     def __init__(self, page):
         super().__init__()
-        self.tags, self.addresses, self.text = [], [], ""
+        self.tags, self.addresses, self.text, self.scripts = [], [], "", []
+        self.in_script = False
         self.feed(page)
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
         self.addresses += [value for name, value in attrs if name in ("src", "href")]
         assert not any(name.startswith("on") for name, _ in attrs)
+        if tag == "script":
+            self.scripts.append("")
+            self.in_script = True
 
     handle_startendtag = handle_starttag
 
     def handle_data(self, data):
-        self.text += data
+        if self.in_script:
+            self.scripts[-1] += data
+        else:
+            self.text += data
+
+    def handle_endtag(self, tag):
+        if tag == "script":
+            self.in_script = False
 
 
 # --- summary --------------------------------------------------------------------------------------
@@ -131,11 +139,20 @@ def test_reason_names_the_longest_lifetimes():
 @pytest.mark.parametrize("votes", [[[0]], [[0, 1], [1, 1]], [[0, 0], [0, 0]]])
 def test_one_and_two_objects(votes):
     pytest.importorskip("jinja2")
-    pytest.importorskip("matplotlib")
     summary = summarize(EAC().fit(votes))
     assert "too few objects" in summary["reason"]
-    assert summary["lifetimes"] is None
+    assert summary["choice"] is None
     assert "<html" in render_html(summary)
+
+
+def test_every_method_has_its_words():
+    from coterie.consensus import CONSENSUS
+    from coterie.report._words import METHODS, method_words
+
+    for cls in CONSENSUS.values():
+        words = METHODS[cls.__name__]
+        assert all(words), cls
+        assert "{" not in method_words(cls()).name
 
 
 def test_unknown_methods_are_called_by_their_name():
@@ -146,45 +163,156 @@ def test_unknown_methods_are_called_by_their_name():
     assert "combined by Other." in summary["methods"]
 
 
-# --- heat map -------------------------------------------------------------------------------------
+# --- other numbers of clusters, pictures, profiles ------------------------------------------------
 
 
-@given(labels=label_matrices(), data=st.data())
-def test_small_heat_map_is_the_coassociation(labels, data):
-    ensemble = Ensemble(labels)
-    order = np.array(data.draw(st.permutations(range(ensemble.n_objects))))
-    blocks = mean_blocks(ensemble, order)
-    expected = np.array(naive.coassociation(ensemble.labels), dtype=float)[np.ix_(order, order)]
-    off_diagonal = ~np.eye(len(order), dtype=bool)
-    np.testing.assert_allclose(blocks.shares[off_diagonal], expected[off_diagonal])
+def labels_at(summary, k):
+    """The labels of the slider at k, put together as the page does."""
+    cuts = summary["cuts"]
+    at = cuts["numbers"].index(k)
+    return np.array([cuts["clusters"][g][at] for g in cuts["group"]])
 
 
-def test_blocks_are_shares_of_the_votes():
+def test_a_tree_is_cut_at_other_numbers(model):
+    eac = EAC().fit(model.ensemble_)
+    summary = summarize(eac)
+    assert summary["cuts"]["how"] == "cut"
+    assert "tree of EAC is cut" in summary["cuts"]["words"]
+    assert set(range(2, 11)) <= set(summary["cuts"]["numbers"])
+    for k in summary["cuts"]["numbers"]:
+        np.testing.assert_array_equal(
+            labels_at(summary, k), EAC(n_clusters=k).fit(model.ensemble_).labels_
+        )
+
+
+def test_a_method_without_a_tree_is_fitted_again(model):
+    told = []
+    voting = Voting(n_clusters=3).fit(model.ensemble_)
+    summary = summarize(voting, numbers=[2, 4], callback=lambda *step: told.append(step))
+    assert summary["cuts"]["how"] == "refit"
+    assert told[:3] == [(0, 2), (1, 2), (2, 2)]
+    assert told[-1] == (12, 12)  # the heat map, partition by partition
+    np.testing.assert_array_equal(labels_at(summary, 3), voting.labels_)
+    for k in summary["cuts"]["numbers"]:
+        again = Voting(n_clusters=k).fit(model.ensemble_).labels_
+        np.testing.assert_array_equal(labels_at(summary, k), again)
+
+
+def test_many_objects_are_merged_from_the_clusters(monkeypatch, model):
+    from coterie.report import _cuts
+
+    monkeypatch.setattr(_cuts, "REFIT_MOST", 10)
+    voting = Voting(n_clusters=3).fit(model.ensemble_)
+    summary = summarize(voting)
+    assert (summary["cuts"]["how"], summary["cuts"]["numbers"]) == ("merged", [2, 3])
+    # Coarser clusters are unions of the fitted ones.
+    pairs = set(zip(labels_at(summary, 3).tolist(), labels_at(summary, 2).tolist(), strict=True))
+    assert len(pairs) == 3
+
+
+def test_refined_labels_stay_those_of_the_model(model):
+    laca = LACA(refine=True).fit(model.ensemble_)
+    summary = summarize(laca)
+    np.testing.assert_array_equal(labels_at(summary, laca.n_clusters_), laca.labels_)
+
+
+def test_only_one_number_where_nothing_else_is_possible():
+    summary = summarize(EAC(n_clusters=1).fit([[0, 0]]))
+    assert (summary["cuts"]["numbers"], summary["cuts"]["how"]) == ([1], "only")
+
+
+def test_samples_are_even_and_said(monkeypatch, model):
+    from coterie.report import _summary
+
+    monkeypatch.setattr(_summary, "MOST_SHOWN", 20)
+    summary = summarize(model)
+    shown = summary["shown"]["objects"]
+    assert summary["shown"]["sampled"]
+    assert len(set(shown)) == len(shown) == 20
+    clusters = np.bincount(model.labels_[shown], minlength=3) / 20
+    np.testing.assert_allclose(clusters, np.bincount(model.labels_) / 60, atol=0.06)
+    assert len(summary["projection"]["x"]) == 20
+    assert np.shape(summary["heat_map"]["labels"]) == (12, 20)
+    assert summary["heat_map"]["edges"][-1] == 60  # as a whole it is of all objects
+    assert "The pictures show 20 of the 60 objects" in Page(render_html(summary)).text
+    assert not summarize(EAC(n_clusters=2).fit(VOTES))["shown"]["sampled"]
+
+
+def test_heat_map_is_the_coassociation(model):
+    summary = summarize(model)
+    order = summary["shown"]["objects"]
+    shares = model.ensemble_.coassociation()[np.ix_(order, order)]
+    percent = np.array(summary["heat_map"]["percent"])
+    off = ~np.eye(60, dtype=bool)
+    np.testing.assert_allclose(percent[off], 100 * shares[off], atol=0.5)
+    np.testing.assert_array_equal(
+        np.array(summary["heat_map"]["labels"]).T, model.ensemble_.labels[order]
+    )
+
+
+def test_projection_is_of_the_features_or_of_the_labels(model):
     rng = np.random.default_rng(0)
-    labels = rng.integers(-1, 3, size=(23, 4))
-    ensemble = Ensemble(labels)
-    order = rng.permutation(23)
-    edges, shares = mean_blocks(ensemble, order, most=5)
-    assert (edges[0], edges[-1], len(edges)) == (0, 23, 6)
-    for a in range(5):
-        for b in range(5):
-            first = labels[order[edges[a] : edges[a + 1]]][:, None]
-            second = labels[order[edges[b] : edges[b + 1]]][None]
-            both = (first >= 0) & (second >= 0)
-            assert shares[a, b] == pytest.approx(((first == second) & both).sum() / both.sum())
+    X = rng.normal(size=(60, 3)) * [9, 3, 1]
+    place = summarize(model, X=X)["projection"]
+    assert place["kind"] == "components"
+    spread = np.var([place["x"], place["y"]], axis=1)
+    assert spread[0] > spread[1]
+    assert summarize(model, X=X[:, :2])["projection"]["kind"] == "features"
+    by_labels = summarize(model)
+    assert by_labels["projection"]["kind"] == "labels"
+    # Objects of one cluster are nearer to each other than to others.
+    at = np.array([by_labels["projection"]["x"], by_labels["projection"]["y"]]).T
+    labels = model.labels_[by_labels["shown"]["objects"]]
+    distance = np.linalg.norm(at[:, None] - at, axis=2)
+    same = labels[:, None] == labels
+    assert distance[same].mean() < 0.5 * distance[~same].mean()
 
 
-def test_order_keeps_clusters_together(model):
-    order = consensus_order(model.consensus_)
-    assert sorted(order) == list(range(60))
-    assert (np.diff(model.labels_[order]) >= 0).all()
+def test_profiles_are_means_of_the_original_features(model):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    summary = summarize(model, X=X, original=100 + X, feature_names=["a", "b"])
+    found = summary["profiles"]
+    assert found["features"] == ["a", "b"]
+    for row in found["by_number"]:
+        labels = labels_at(summary, row["n_clusters"])
+        for c, mean in enumerate(row["mean"]):
+            np.testing.assert_allclose(mean, 100 + X[labels == c].mean(axis=0), rtol=1e-5)
+    assert summarize(model)["profiles"] is None
+    with pytest.raises(ValueError, match="2 features; got 1"):
+        summarize(model, X=X, feature_names=["a"])
+    with pytest.raises(ValueError, match="row for each of the 60 objects"):
+        summarize(model, X=X[:5])
 
 
-def test_picture_has_a_pixel_per_block():
-    pytest.importorskip("matplotlib")
-    png = draw_png(np.eye(7))
-    assert png.startswith(b"\x89PNG")
-    assert int.from_bytes(png[16:20]) == int.from_bytes(png[20:24]) == 7
+def test_of_many_features_those_that_differ_are_kept(model):
+    X = np.random.default_rng(0).normal(size=(60, 50))
+    X[:, 33] += 10 * model.labels_
+    found = summarize(model, X=X)["profiles"]
+    assert found["n_features"] == 50
+    assert len(found["features"]) == 30
+    assert found["features"][0] == "feature 33"
+    assert found["between"][0] > 0.9
+
+
+def test_choice_is_that_of_the_method(model):
+    eac = EAC().fit(model.ensemble_)
+    choice = summarize(eac)["choice"]
+    assert choice["kind"] == "lifetime"
+    assert choice["numbers"][0] == 2
+    np.testing.assert_allclose(choice["values"], eac.lifetimes_[: len(choice["values"])], atol=1e-6)
+    laca = LACA().fit(model.ensemble_)
+    choice = summarize(laca)["choice"]
+    assert (choice["kind"], choice["numbers"][0]) == ("likelihood", 1)
+    assert choice["numbers"][int(np.argmax(choice["values"]))] == laca.n_clusters_
+    assert summarize(Voting(n_clusters=2).fit(VOTES))["choice"] is None
+
+
+def test_without_pictures_nothing_of_them_is_gathered(model):
+    summary = summarize(model, pictures=False)
+    for key in ("cuts", "heat_map", "projection", "shown", "profiles"):
+        assert summary[key] is None
+    assert "Doubtful objects" in render_html(summary)
 
 
 # --- page -----------------------------------------------------------------------------------------
@@ -192,7 +320,6 @@ def test_picture_has_a_pixel_per_block():
 
 def test_page_shows_the_summary(model):
     pytest.importorskip("jinja2")
-    pytest.importorskip("matplotlib")
     summary = summarize(model, truth=["u"] * 20 + ["v"] * 40, source="data.csv", notes=["Careful."])
     page = Page(render_html(summary))
     for words in (
@@ -206,43 +333,117 @@ def test_page_shows_the_summary(model):
     assert render_html(json.loads(json.dumps(summary))) == render_html(summary)
 
 
-def test_page_loads_nothing(model):
+def test_page_loads_nothing_and_runs_only_its_own_script(model):
     pytest.importorskip("jinja2")
-    pytest.importorskip("matplotlib")
     html = render_html(summarize(model))
     page = Page(html)
-    assert "script" not in page.tags
+    assert len(page.scripts) == 2  # the data, and the script
+    digest = base64.b64encode(hashlib.sha256(page.scripts[1].encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in html
     assert page.addresses
-    assert all(address.startswith("data:") for address in page.addresses)
+    assert all(address.startswith(("data:", "#")) for address in page.addresses)
     assert not re.search(r"https?://|url\(|@import", html)
     assert "default-src 'none'" in html
 
 
 def test_names_from_data_are_text():
     pytest.importorskip("jinja2")
-    pytest.importorskip("matplotlib")
     ensemble = Ensemble(VOTES, groups=[HOSTILE, "b", "c"])
     summary = summarize(
-        EAC(n_clusters=2).fit(ensemble), ids=[HOSTILE] * 5, truth=[HOSTILE] * 5, source=HOSTILE,
-        notes=[HOSTILE], preparation=HOSTILE,
+        EAC(n_clusters=2).fit(ensemble), X=np.eye(5), feature_names=[HOSTILE] * 5,
+        ids=[HOSTILE] * 5, truth=[HOSTILE] * 5, source=HOSTILE, notes=[HOSTILE],
+        preparation=HOSTILE,
+        comparison={
+            "leaderboard": [{"method": HOSTILE, "reason": HOSTILE}], "reason": HOSTILE,
+            "methods": [HOSTILE] * 2, "agreement": [[1.0] * 2] * 2,
+        },
     )  # fmt: skip
     page = Page(render_html(summary))
-    assert "script" not in page.tags
+    assert page.tags.count("script") == 2
     assert page.text.count(HOSTILE) >= 8
+    data = json.loads(page.scripts[0])
+    assert data["ids"] == [HOSTILE] * 5
+    assert data["profiles"]["features"] == [HOSTILE] * 5
+    assert "<" not in page.scripts[0]
+
+
+def test_leaderboard_is_shown(model):
+    pytest.importorskip("jinja2")
+    rows = [
+        {"method": "eac", "status": "ok", "n_clusters": 3, "anmi": 0.71234,
+         "peak_memory": 5_000_000, "scores": {"nmi": 0.84567}, "n_clusters_given": True},
+        {"method": "voting", "status": "ok", "n_clusters": 4, "anmi": 0.6, "notes": ["few starts"]},
+        {"method": "hgpa", "status": "refused", "reason": "needs the extra", "anmi": None},
+    ]  # fmt: skip
+    comparison = {
+        "leaderboard": rows,
+        "recommended": "eac",
+        "reason": "EAC agrees best.",
+        "methods": ["eac", "voting"],
+        "agreement": [[1.0, 0.4321], [0.4321, 1.0]],
+    }
+    html = render_html(summarize(model, comparison=comparison))
+    for words in (
+        "Methods compared",
+        "EAC agrees best.",
+        "0.712",
+        "0.846",
+        "5 MB",
+        "refused: needs the extra",
+        "3 (given)",
+        "few starts",
+        "0.43",
+    ):
+        assert words in Page(html).text
+    assert html.count('class="recommended"') == 1
+    assert "Methods compared" not in Page(render_html(summarize(model))).text
+
+
+def test_trusted_partitions_come_first():
+    pytest.importorskip("jinja2")
+    good = np.repeat([0, 1, 2], 10)
+    bad = np.tile([0, 1, 2], 10)
+    laca = LACA(ess=1).fit(np.column_stack([bad, good, good, good]))
+    summary = summarize(laca)
+    weights = [row["weight"] for row in summary["partitions"]]
+    np.testing.assert_allclose(weights, laca.weights_[:, 0], atol=1e-6)
+    html = render_html(summary)
+    table = html[html.index("Table of 4 partitions") :]
+    first = re.search(r"<tbody>\s*<tr><td[^>]*>(\d)", table)[1]
+    assert first == "1"
+    assert "1 vote against" in html
 
 
 def test_large_ensembles_stay_small_pages():
     pytest.importorskip("jinja2")
-    pytest.importorskip("matplotlib")
     rng = np.random.default_rng(0)
     group = rng.integers(0, 70, size=5000)
     labels = np.column_stack([group, group // 2, *[group // 3] * 300])
     summary = summarize(EAC(n_clusters=70).fit(labels))
-    assert summary["heat_map"]["n_blocks"] == 600
+    assert summary["heat_map"]["n_blocks"] == 400
     html = render_html(summary)
-    assert len(html) < 3e6
+    assert len(html.encode()) < 3e6
     assert "The 50 largest of 70 clusters" in html
-    assert "The first 200 of 302 partitions" in html
+    assert "The 300 most trusted of 302 partitions" in html
+
+
+def test_many_labels_stay_apart_on_the_page():
+    pytest.importorskip("jinja2")
+    from coterie.report._html import page_data
+
+    labels = np.column_stack([np.arange(400), np.repeat([0, 1], 200)])
+    labels[3, 1] = -1
+    data = page_data(summarize(EAC(n_clusters=2).fit(labels)))
+    assert (data["labels"]["t"], data["missing"]) == ("u2", 65535)
+    codes = np.frombuffer(base64.b64decode(data["labels"]["d"]), "<u2").reshape(400, 2)
+    shown = np.frombuffer(base64.b64decode(data["shown"]["d"]), "<u4")
+    expected = np.where(labels < 0, 65535, labels)[shown]
+    np.testing.assert_array_equal(codes, expected)
+
+
+def test_another_format_is_refused(model):
+    with pytest.raises(ValueError, match="summary must be of format 2"):
+        render_html(summarize(model) | {"format": 1})
 
 
 def test_missing_extra_is_named(model, monkeypatch):

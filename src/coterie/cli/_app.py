@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from coterie.cli import cluster, consense, demo, info, reproduce
+from coterie.cli import choose, cluster, compare, consense, demo, explain, info, report, reproduce
 from coterie.cli._errors import InputError, one_line
 
 __all__ = ["app", "main"]
@@ -102,6 +102,10 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.command("cluster")(cluster.cluster)
 app.command("consense")(consense.consense)
+app.command("choose")(choose.choose)
+app.command("compare")(compare.compare)
+app.command("report")(report.report)
+app.command("explain")(explain.explain)
 app.command("reproduce")(reproduce.reproduce)
 app.command("info")(info.info)
 

@@ -20,7 +20,7 @@ from rich.progress import (
 
 from coterie.cli._errors import one_line
 
-__all__ = ["Notes", "on_terminal", "output_console", "step"]
+__all__ = ["Notes", "on_terminal", "output_console", "shows_progress", "step"]
 
 
 def on_terminal() -> bool:
@@ -60,25 +60,33 @@ class Notes:
                 self.add(warning.message)
 
 
+def shows_progress(*, quiet: bool) -> bool:
+    """Whether somebody sees how far a step is."""
+    return not quiet and Console(stderr=True).is_terminal
+
+
 @contextmanager
-def step(words: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+def step(words: str, *, quiet: bool, counted: bool = True) -> Iterator[Callable[[int, int], None]]:
     """Show that a step is under way, on a terminal; yield what tells how far it is.
 
-    Until it is told ``(done, total)`` it shows a spinner, then a bar with the time left. What
-    is shown goes away when the step is done.
+    Until it is told ``(done, total)`` it shows a spinner, then a bar with the time left; told
+    ``(0, 0)``, which means that nobody knows any more, a spinner again. What
+    is shown goes away when the step is done. With ``counted=False`` the numbers are not shown:
+    they are parts of an estimate and count nothing.
     """
     console = Console(stderr=True)
-    if quiet or not console.is_terminal:
+    if not shows_progress(quiet=quiet):
         yield _ignore
         return
     spinner = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    bar = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(compact=True))
+    count = (MofNCompleteColumn(),) if counted else (TextColumn("about"),)
+    bar = (BarColumn(), *count, TimeRemainingColumn(compact=True))
     with Progress(*spinner, console=console, transient=True) as progress:
         task = progress.add_task(words, total=None)
 
         def tell(done: int, total: int) -> None:
-            progress.columns = (*spinner, *bar)
-            progress.update(task, completed=done, total=total)
+            progress.columns = (*spinner, *bar) if total else spinner
+            progress.update(task, completed=done, total=total or None)
 
         yield tell
 

@@ -29,6 +29,13 @@ class Destinations(NamedTuple):
     report: Path | None
     save_ensemble: Path | None
     quiet: bool
+    labels_to_pipe: bool = True
+    """Whether labels go to standard output where nobody reads it and nothing else goes there."""
+
+    @property
+    def needs_pictures(self) -> bool:
+        """Whether what is written shows more than the labels."""
+        return self.json or self.report is not None
 
     def check(self, source: Path | None) -> None:
         """Refuse what could not be written, before any work is done."""
@@ -66,13 +73,18 @@ class Destinations(NamedTuple):
         """Print what belongs on standard output: JSON, the labels or a summary for people."""
         if self.json:
             _print_json(summary, sys.stdout)
-        elif str(self.output) == "-" or (self.output is None and not on_terminal()):
+        elif str(self.output) == "-" or (
+            self.output is None and not on_terminal() and self.labels_to_pipe
+        ):
             sys.stdout.write(_labels_frame(summary).write_csv(float_precision=6))
         elif on_terminal() and not self.quiet:
             files = (self.output, self.report, self.save_ensemble)
             print_summary(summary, [path for path in files if path is not None])
-            if self.output is None:
-                print("For the labels add --output labels.csv, for a report --report report.html.")
+            more = {"the labels": (self.output, "--output labels.csv")}
+            more["a report"] = (self.report, "--report report.html")
+            hints = [f"for {what} add {how}" for what, (given, how) in more.items() if not given]
+            if hints and self.labels_to_pipe:
+                print(f"{hints[0].capitalize()}{', ' * (len(hints) > 1)}{''.join(hints[1:])}.")
 
 
 def _check_ending(path: Path, option: str, endings: tuple[str, ...]) -> None:

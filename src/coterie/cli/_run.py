@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coterie.cli._console import Notes, step
+from coterie.cli._console import Notes, shows_progress, step
 from coterie.cli._errors import InputError, did_you_mean, refused_input
+from coterie.cli._estimate import clock_progress, estimate_seconds
 from coterie.cli._output import Destinations
 
 if TYPE_CHECKING:
@@ -109,16 +110,31 @@ def way_on(checkpoint: Path | None) -> str:
 def find_consensus(consensus: BaseConsensus, ensemble: Ensemble, notes: Notes) -> BaseConsensus:
     """Fit the consensus, and say that it takes a while."""
     words = f"Consensus of {ensemble.n_partitions} partitions ({type(consensus).__name__})"
-    with step(words, quiet=notes.quiet), notes.of_warnings(), refused_input():
-        return consensus.fit(ensemble)
+    tells = consensus.get_params(deep=False).get("callback", False) is None
+    with (
+        step(words, quiet=notes.quiet, counted=tells) as tell,
+        notes.of_warnings(),
+        refused_input(),
+    ):
+        if tells:
+            # Taken out again, so that what is told about the method holds no function.
+            consensus.set_params(callback=tell).fit(ensemble)
+            return consensus.set_params(callback=None)
+        seconds = (
+            estimate_seconds(consensus, ensemble) if shows_progress(quiet=notes.quiet) else None
+        )
+        with clock_progress(seconds, tell):
+            return consensus.fit(ensemble)
 
 
 def tell(
     consensus: BaseConsensus, destinations: Destinations, notes: Notes, **details: Any
 ) -> None:
     """Gather the summary and send the results where they should go."""
+    with step("Gathering the results", quiet=notes.quiet) as tell_how_far:
+        details |= {"pictures": destinations.needs_pictures, "callback": tell_how_far}
+        summary = summarized(consensus, notes, **details)
     with step("Writing the results", quiet=notes.quiet):
-        summary = summarized(consensus, notes, heat_map=destinations.report is not None, **details)
         destinations.write_files(summary)
     destinations.print(summary)
 

@@ -15,7 +15,10 @@ from coterie.cli._errors import InputError
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-__all__ = ["cluster"]
+
+    from coterie.cli._output import Destinations
+
+__all__ = ["cluster", "cluster_table", "describe_preparation"]
 
 _ENSEMBLE = "Ensemble"
 
@@ -158,13 +161,64 @@ def cluster(
     largest), its confidence in [0, 1] and its known class if there is one. It goes to --output,
     to a pipe as CSV; on a terminal a summary is shown.
     """
-    from coterie.cli._console import Notes, step
     from coterie.cli._output import Destinations
+
+    cluster_table(
+        data,
+        Destinations(output, as_json, report, save_ensemble, quiet),
+        truth=truth,
+        id_column=id_column,
+        columns=columns,
+        exclude=exclude,
+        separator=separator,
+        no_header=no_header,
+        standardize=standardize,
+        impute=impute,
+        partitions=partitions,
+        base=base,
+        base_clusters=base_clusters,
+        max_features=max_features,
+        max_samples=max_samples,
+        seed=seed,
+        jobs=jobs,
+        checkpoint=checkpoint,
+        clusters=clusters,
+        method=method,
+        settings=settings,
+    )
+
+
+def cluster_table(
+    data: Path,
+    destinations: Destinations,
+    *,
+    truth: str | None = None,
+    id_column: str | None = None,
+    columns: list[str] | None = None,
+    exclude: list[str] | None = None,
+    separator: str | None = None,
+    no_header: bool = False,
+    standardize: bool = False,
+    impute: Impute | None = None,
+    partitions: int = 100,
+    base: list[str] | None = None,
+    base_clusters: str | None = None,
+    max_features: str | None = None,
+    max_samples: str | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
+    checkpoint: Path | None = None,
+    clusters: int | None = None,
+    method: str | None = None,
+    settings: list[str] | None = None,
+) -> None:
+    """Cluster a table with the options of the command, and send the results on their way."""
+    from coterie.cli._console import Notes, step
     from coterie.cli._run import find_consensus, make_consensus, make_ensemble, tell, way_on
     from coterie.cli._tables import read_features, read_table
 
+    quiet = destinations.quiet
     notes = Notes(quiet=quiet)
-    destinations = Destinations(output, as_json, report, save_ensemble, quiet)
     destinations.check(data)
     settings_given = options.parse_settings(settings)
     recipe = {
@@ -194,8 +248,8 @@ def cluster(
         )
     generator = make_ensemble(X, bases, recipe, jobs, notes)
     ensemble = generator.ensemble_
-    if save_ensemble is not None:
-        ensemble.save(save_ensemble)
+    if destinations.save_ensemble is not None:
+        ensemble.save(destinations.save_ensemble)
     try:
         find_consensus(consensus, ensemble, notes)
     except KeyboardInterrupt:
@@ -204,11 +258,14 @@ def cluster(
         consensus,
         destinations,
         notes,
+        X=X,
+        original=features.X,
+        feature_names=features.columns,
         ids=features.ids,
         truth=features.truth,
         generator=generator,
         source="standard input" if str(data) == "-" else data.name,
-        preparation=_preparation(standardize, impute),
+        preparation=describe_preparation(standardize, impute),
     )
 
 
@@ -219,7 +276,8 @@ def _standardized(X: NDArray[np.float64]) -> NDArray[np.float64]:
     return scaled
 
 
-def _preparation(standardize: bool, impute: Impute | None) -> str:
+def describe_preparation(standardize: bool, impute: Impute | None) -> str:
+    """Return in words what was done to the features."""
     done = [] if impute is None else [f"missing values filled by the {impute.value}"]
     done.append("standardised" if standardize else "raw values")
     return ", ".join(done)

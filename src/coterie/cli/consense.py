@@ -12,9 +12,10 @@ from coterie.cli._errors import InputError, refused_input
 
 if TYPE_CHECKING:
     from coterie.cli._console import Notes
+    from coterie.cli._output import Destinations
     from coterie.ensemble import Ensemble
 
-__all__ = ["consense"]
+__all__ = ["consense", "consense_labels"]
 
 
 def consense(
@@ -57,13 +58,46 @@ def consense(
     Every column of LABELS is one clustering; names of clusters may be numbers or text, and mean
     nothing across columns. The result is as that of 'coterie cluster'.
     """
-    from coterie.cli._console import Notes, step
     from coterie.cli._output import Destinations
+
+    consense_labels(
+        labels,
+        Destinations(output, as_json, report, save_ensemble, quiet),
+        truth=truth,
+        id_column=id_column,
+        columns=columns,
+        exclude=exclude,
+        separator=separator,
+        no_header=no_header,
+        missing=missing,
+        clusters=clusters,
+        method=method,
+        settings=settings,
+    )
+
+
+def consense_labels(
+    labels: Path,
+    destinations: Destinations,
+    *,
+    truth: str | None = None,
+    id_column: str | None = None,
+    columns: list[str] | None = None,
+    exclude: list[str] | None = None,
+    separator: str | None = None,
+    no_header: bool = False,
+    missing: list[str] | None = None,
+    clusters: int | None = None,
+    method: str | None = None,
+    settings: list[str] | None = None,
+) -> None:
+    """Find the consensus with the options of the command, and send the results on their way."""
+    from coterie.cli._console import Notes, step
     from coterie.cli._run import find_consensus, make_consensus, tell
     from coterie.cli._tables import file_kind, read_labels, read_table
 
+    quiet = destinations.quiet
     notes = Notes(quiet=quiet)
-    destinations = Destinations(output, as_json, report, save_ensemble, quiet)
     destinations.check(labels)
     ids: list[str] | None = None
     classes: list[str | None] | None = None
@@ -93,8 +127,8 @@ def consense(
             f"{clusters}."
         )
     find_consensus(consensus, ensemble, notes)
-    if save_ensemble is not None:
-        ensemble.save(save_ensemble)
+    if destinations.save_ensemble is not None:
+        ensemble.save(destinations.save_ensemble)
     tell(
         consensus,
         destinations,

@@ -25,30 +25,43 @@ def demo(
             "--output", "-o", metavar="DIR", help="Directory for the files; made if needed."
         ),
     ] = Path("coterie-demo"),
+    report: options.Report = None,
+    as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Cluster Fisher's iris flowers and write a report: no data needed."""
     from coterie.cli._bases import base_estimators
     from coterie.cli._console import Notes, step
-    from coterie.cli._output import print_summary, write_labels
+    from coterie.cli._output import Destinations, print_summary, write_labels
     from coterie.cli._run import find_consensus, make_consensus, make_ensemble, summarized
 
     notes = Notes(quiet=quiet)
+    destinations = Destinations(None, as_json, report, None, quiet, labels_to_pipe=False)
+    destinations.check(None)
     _make_directory(output)
     with step("Loading", quiet=quiet):
-        X, flowers, species = _write_iris(output / "iris.csv")
+        X, names, flowers, species = _write_iris(output / "iris.csv")
         consensus = make_consensus(None, None, {})
     recipe = {**_RECIPE, "random_state": _SEED}
     generator = make_ensemble(X, base_estimators(()), recipe, None, notes)
     find_consensus(consensus, generator.ensemble_, notes)
     with step("Writing the report", quiet=quiet):
         summary = summarized(
-            consensus, notes, ids=flowers, truth=species, generator=generator, source="iris.csv"
+            consensus,
+            notes,
+            X=X,
+            feature_names=names,
+            ids=flowers,
+            truth=species,
+            generator=generator,
+            source="iris.csv",
         )
         write_labels(summary, output / "labels.csv")
         generator.ensemble_.save(output / "ensemble.npz")
-        report_words = _write_report(summary, output / "report.html")
-    if quiet:
+        report_words = _write_report(summary, report or output / "report.html")
+    if as_json:
+        destinations.print(summary)
+    if quiet or as_json:
         return
     print(
         f"Fisher's iris flowers: {len(X)} flowers of 3 species, {X.shape[1]} measurements each, "
@@ -75,8 +88,8 @@ def _make_directory(path: Path) -> None:
         ) from None
 
 
-def _write_iris(path: Path) -> tuple[Any, list[str], list[str]]:
-    """Write the data as a user would have it; return features, names and species."""
+def _write_iris(path: Path) -> tuple[Any, list[str], list[str], list[str]]:
+    """Write the data as a user would have it; return features, their names, flowers, species."""
     import polars as pl
     from sklearn.datasets import load_iris
 
@@ -88,7 +101,7 @@ def _write_iris(path: Path) -> tuple[Any, list[str], list[str]]:
     columns = {name: iris.data[:, j] for j, name in enumerate(iris.feature_names)}
     with written_whole(path) as temporary:
         pl.DataFrame({"flower": flowers, **columns, "species": species}).write_csv(temporary)
-    return iris.data, flowers, species
+    return iris.data, list(columns), flowers, species
 
 
 def _write_report(summary: dict[str, Any], path: Path) -> str:

@@ -13,7 +13,7 @@ from coterie.cli import _options as options
 
 __all__ = ["info"]
 
-_EXTRAS = {"report": ("jinja2", "matplotlib"), "metis": ("pymetis",), "dask": ("dask",)}
+_EXTRAS = {"report": ("jinja2",), "metis": ("pymetis",), "dask": ("dask",)}
 _EXTRAS |= {"plot": ("matplotlib",), "hypergraph": ("mtkahypar",)}
 _MOST_COLUMNS = 30
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from coterie.report._heatmap import draw_png, png_data_uri
+from coterie.plotting._style import PALETTE
+from coterie.report._charts import choice_chart, trust_chart
+from coterie.report._leaderboard import leaderboard
+from coterie.report._words import count
 
 __all__ = ["check_report_extra", "render_html"]
 
-_TEMPLATE = "report.html.j2"
+_PAGE = Path(__file__).parent / "page"
 _MOST_CLUSTERS = 50
-_MOST_PARTITIONS = 200
-_MOST_EDGES = 40  # lines between clusters in the heat map
-_LEAST_LABEL = 0.03  # of the side of the heat map, for a cluster to get its number beside it
 
 _SCORE_WORDS = {
     "nmi": ("NMI", "normalised mutual information, geometric mean; 1 is perfect"),
@@ -26,16 +30,18 @@ _SCORE_WORDS = {
     "consistency_index": ("Consistency", "share of objects in the best one-to-one matching"),
     "error_rate": ("Error rate", "share of objects in a cluster that stands for another class"),
 }
+_PROJECTION_TITLES = {
+    "components": "The objects by their features",
+    "features": "The objects by their features",
+    "labels": "The objects by their labels",
+}
 
 
 def check_report_extra() -> None:
     """Raise ImportError that names the extra if a package the report needs is not there."""
-    missing = [name for name in ("jinja2", "matplotlib") if find_spec(name) is None]
-    if missing:
+    if find_spec("jinja2") is None:
         raise ImportError(
-            f"the report needs {' and '.join(missing)}, which "
-            f"{'is' if len(missing) == 1 else 'are'} not installed: "
-            'pip install "coterie[report]"'
+            'the report needs jinja2, which is not installed: pip install "coterie[report]"'
         )
 
 
@@ -50,79 +56,183 @@ def render_html(summary: dict[str, Any]) -> str:
     Returns
     -------
     page : str
-        No script, nothing from the network; everything that came from data is escaped.
+        Nothing from the network; everything that came from data is escaped, and only the
+        page's own script may run.
 
     Raises
     ------
     ImportError
-        If jinja2 or matplotlib is missing; the message names the extra to install.
+        If jinja2 is missing; the message names the extra to install.
+    ValueError
+        If the summary is of another version.
     """
+    from coterie.report._summary import FORMAT
+
+    if summary.get("format") != FORMAT:
+        raise ValueError(
+            f"summary must be of format {FORMAT}, as this version of coterie makes it; got "
+            f"{summary.get('format')!r}. Make it again with --json or summarize."
+        )
     check_report_extra()
     import jinja2
+    from markupsafe import Markup
 
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        loader=jinja2.FileSystemLoader(_PAGE),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["share"] = _share
-    environment.filters["group"] = _group
-    return environment.get_template(_TEMPLATE).render(
+    environment.filters |= {"share": _share, "group": _group, "count": count}
+    script = (_PAGE / "report.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    shown = summary["shown"] or {"objects": [], "sampled": False}
+    numbers = _numbers(summary)
+    return environment.get_template("report.html.j2").render(
         s=summary,
-        heat_map=_heat_map(summary),
-        lifetimes=_lifetime_bars(summary),
-        nmi=_nmi_range(summary),
+        data=Markup(_script_json(page_data(summary))),
+        script=Markup(script),
+        script_hash=f"sha256-{digest}",
+        style=Markup((_PAGE / "report.css").read_text(encoding="utf-8")),
+        choice=choice_chart(summary),
+        trust=trust_chart(summary),
+        leaderboard=leaderboard(summary["comparison"]),
+        n_numbers=len(numbers),
+        fitted_index=numbers.index(summary["n_clusters"]),
+        sampled=shown["sampled"],
+        n_shown=len(shown["objects"]),
+        projection_title=_projection_title(summary),
+        projection_words=_projection_words(summary),
         score_words=_SCORE_WORDS,
         most_clusters=_MOST_CLUSTERS,
-        most_partitions=_MOST_PARTITIONS,
     )
 
 
-def _heat_map(summary: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the picture and, in percent of its side, where clusters end and their numbers go."""
-    if summary["heat_map"] is None:
-        return None
-    edges = np.asarray(summary["heat_map"]["cluster_edges"], dtype=float)
-    edges = 100 * edges / edges[-1]
-    wide = np.flatnonzero(np.diff(edges) >= 100 * _LEAST_LABEL)
+def _numbers(summary: dict[str, Any]) -> list[int]:
+    cuts = summary["cuts"]
+    return [summary["n_clusters"]] if cuts is None else cuts["numbers"]
+
+
+# --- the data of the page -----------------------------------------------------------------------
+
+
+def page_data(summary: dict[str, Any]) -> dict[str, Any]:
+    """Return what the script needs; long columns of numbers as bytes in base64."""
+    objects, cuts = summary["objects"], summary["cuts"]
+    if cuts is None:
+        k = summary["n_clusters"]
+        own = [[c] for c in range(k)]
+        cuts = {"numbers": [k], "words": "", "group": objects["cluster"], "clusters": own}
+    numbered = objects["id"] == list(range(summary["n_objects"]))
+    data = {
+        "n": summary["n_objects"],
+        "n_partitions": summary["ensemble"]["n_partitions"],
+        "fitted": summary["n_clusters"],
+        "numbers": cuts["numbers"],
+        "words": cuts["words"],
+        "group": _whole(cuts["group"]),
+        "clusters": cuts["clusters"],
+        "ids": None if numbered else objects["id"],
+        "confidence": _packed(np.asarray(objects["confidence"], dtype="<f4"), "f4"),
+        "truth": _classes(objects["truth"]),
+        "palette": PALETTE,
+        "profiles": summary["profiles"],
+        "shown": None,
+        "labels": None,
+        "projection": None,
+    }
+    if summary["heat_map"] is not None:
+        data |= _pictures(summary)
+    return data
+
+
+def _pictures(summary: dict[str, Any]) -> dict[str, Any]:
+    heat_map, projection = summary["heat_map"], summary["projection"]
+    labels = np.asarray(heat_map["labels"], dtype=np.int64).T  # object by object
+    wide = labels.max() >= 255
+    missing = 65535 if wide else 255
+    if labels.max() >= 65535:  # nobody can tell so many colours, but pairs must stay right
+        labels, missing, wide = _renumbered(labels), 65535, True
+    codes = np.where(labels < 0, missing, labels)
+    percent = np.asarray(heat_map["percent"], dtype=np.uint8)
     return {
-        "uri": png_data_uri(draw_png(np.asarray(summary["heat_map"]["percent"]) / 100)),
-        "n_blocks": summary["heat_map"]["n_blocks"],
-        "lines": edges[1:-1].round(3).tolist() if len(edges) <= _MOST_EDGES + 1 else [],
-        "numbers": [
-            {"cluster": int(c), "at": round(float(edges[c] + edges[c + 1]) / 2, 3)} for c in wide
-        ],
+        "shown": _packed(np.asarray(summary["shown"]["objects"], dtype="<u4"), "u4"),
+        "missing": missing,
+        "labels": _packed(codes.astype("<u2" if wide else "u1"), "u2" if wide else "u1"),
+        "blocks": {
+            "n": heat_map["n_blocks"],
+            "edges": _packed(np.asarray(heat_map["edges"], dtype="<u4"), "u4"),
+            "triangle": _packed(percent[np.tril_indices(len(percent))], "u1"),
+        },
+        "projection": {
+            "x": _packed(np.asarray(projection["x"], dtype="<f4"), "f4"),
+            "y": _packed(np.asarray(projection["y"], dtype="<f4"), "f4"),
+        },
     }
 
 
-def _lifetime_bars(summary: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the bars of the lifetimes, heights as shares of the longest."""
-    rows = summary["lifetimes"]
-    if not rows:
+def _renumbered(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return labels counted anew in each partition: no more than there are objects."""
+    columns = []
+    for column in labels.T:
+        known, codes = np.unique(column, return_inverse=True)
+        columns.append(codes - (known[0] < 0))
+    return np.stack(columns, axis=1)
+
+
+def _whole(values: ArrayLike) -> dict[str, str]:
+    """Pack numbers from 0 in as few bytes as hold them."""
+    array = np.asarray(values)
+    most = int(array.max())
+    kind = "u1" if most < 256 else "u2" if most < 65536 else "u4"
+    return _packed(array.astype(f"<{kind}"), kind)
+
+
+def _packed(array: NDArray[Any], kind: str) -> dict[str, str]:
+    return {"t": kind, "d": base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()}
+
+
+def _classes(truth: list[str | None] | None) -> dict[str, Any] | None:
+    """Return the classes, and for each object its class from 1, or 0 where it is not known."""
+    if truth is None:
         return None
-    longest = max(row["lifetime"] for row in rows) or 1.0
-    step = 1 if len(rows) <= 20 else 5
-    return {
-        "longest": longest,
-        "bars": [
-            {
-                "k": row["n_clusters"],
-                "lifetime": row["lifetime"],
-                "height": round(100 * max(row["lifetime"], 0.0) / longest, 2),
-                "chosen": row["n_clusters"] == summary["n_clusters"],
-                "numbered": row["n_clusters"] % step == 0
-                or row["n_clusters"] == summary["n_clusters"],
-            }
-            for row in rows
-        ],
-    }
+    classes = sorted({words for words in truth if words is not None})
+    code = {words: c for c, words in enumerate(classes, start=1)}
+    return {"classes": classes, "codes": _whole([0 if t is None else code[t] for t in truth])}
 
 
-def _nmi_range(summary: dict[str, Any]) -> dict[str, float]:
-    values = np.array([row["nmi"] for row in summary["partitions"] if row["nmi"] is not None])
-    return {"low": values.min(), "median": np.median(values), "high": values.max()}
+def _script_json(data: dict[str, Any]) -> str:
+    """Return JSON that cannot end the script element it stands in, nor open another."""
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+# --- words --------------------------------------------------------------------------------------
+
+
+def _projection_title(summary: dict[str, Any]) -> str:
+    projection = summary["projection"]
+    return "" if projection is None else _PROJECTION_TITLES[projection["kind"]]
+
+
+def _projection_words(summary: dict[str, Any]) -> str:
+    projection = summary["projection"]
+    if projection is None:
+        return ""
+    across, up = projection["axes"]
+    if projection["kind"] == "components":
+        return (
+            f"Principal components of the features as they were clustered: {across} to the "
+            f"right, {up} upwards. Colours and shapes are clusters, numbered."
+        )
+    if projection["kind"] == "features":
+        upwards = f", {up} upwards" if up else ""
+        return f"{across} to the right{upwards}. Colours and shapes are clusters, numbered."
+    return (
+        "A spectral embedding of the labels: objects that share many clusters are near each "
+        "other; directions have no units. Colours and shapes are clusters, numbered."
+    )
 
 
 def _share(value: float | None) -> str:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coterie.report._heatmap import MOST_BLOCKS, consensus_order, mean_blocks
+from coterie._ordering import consensus_order
+from coterie.plotting._coassociation import mean_blocks
+from coterie.plotting._projection import place_objects
+from coterie.plotting._trees import choice_curve
+from coterie.report._cuts import Cuts, as_groups, cut_at_numbers
+from coterie.report._profiles import profiles
 from coterie.report._words import (
     describe_base,
     method_words,
@@ -18,25 +24,34 @@ from coterie.report._words import (
 
 __all__ = ["SCORES", "summarize"]
 
-FORMAT = 1  # of the summary; goes up when a key changes its meaning
+FORMAT = 2  # of the summary; goes up when a key changes its meaning
 SCORES = ("nmi", "ari", "pairwise_f", "class_f", "consistency_index", "error_rate")
 """Functions of `coterie.metrics` that compare a consensus with known classes."""
 
+MOST_SHOWN = 5_000  # objects in the pictures
+_MOST_LABELS = 600_000  # of the objects in the pictures, by all partitions
+_LEAST_SHOWN = 300
+_BLOCKS = 400  # rows of the heat map as a whole
 _MOST_DOUBTFUL = 20
-_LEAST_LIFETIMES = 15
-_MOST_LIFETIMES = 60
+_MOST_NUMBERS = 60
 
 
 def summarize(
     model: Any,
     *,
+    X: ArrayLike | None = None,
+    original: ArrayLike | None = None,
+    feature_names: Sequence[str] | None = None,
     ids: Sequence[Any] | NDArray[Any] | None = None,
     truth: Sequence[Any] | NDArray[Any] | None = None,
     generator: Any = None,
+    comparison: dict[str, Any] | None = None,
     source: str | None = None,
     preparation: str = "raw values",
     notes: Sequence[str] = (),
-    heat_map: bool = True,
+    numbers: Sequence[int] | None = None,
+    pictures: bool = True,
+    callback: Callable[[int, int], Any] | None = None,
 ) -> dict[str, Any]:
     """Return what is worth knowing about a consensus as plain data.
 
@@ -44,21 +59,36 @@ def summarize(
     ----------
     model : fitted consensus function or ConsensusClustering
         What found the clusters.
+    X : array-like of shape (n_objects, n_features), optional
+        The features as they were clustered: objects are drawn by their principal components.
+        Default: by the labels in the ensemble.
+    original : array-like of shape (n_objects, n_features), optional
+        The features in their own units, for the profiles of the clusters. Default: `X`.
+    feature_names : sequence of str, optional
+        Their names. Default: those of the generator, or numbers.
     ids : sequence of length n_objects, optional
         Names of the objects. Default: their row numbers from 0.
     truth : sequence of length n_objects, optional
         Known classes to score against; None, NaN or an empty string where not known.
     generator : fitted RandomizedEnsemble, optional
         What made the partitions. A ConsensusClustering brings its own.
+    comparison : dict, optional
+        How several methods compare on the ensemble, from ``coterie.compare(...).as_dict()``.
     source : str, optional
         Where the data came from: a file name, for the title.
     preparation : str, default='raw values'
         What was done to the features, in words.
     notes : sequence of str
         Warnings that the reader should see.
-    heat_map : bool, default=True
-        Whether to include the co-association of the objects (as percent, in runs of neighbours
-        where there are more than 600 objects).
+    numbers : sequence of int, optional
+        Numbers of clusters for the slider of the report. Default: 2 to 10, and some around the
+        number found.
+    pictures : bool, default=True
+        Whether to gather what only pictures need: other numbers of clusters, heat map,
+        projection and profiles. Of many objects a sample is drawn, at most 5,000.
+    callback : callable, optional
+        Called as ``callback(done, total)`` in what may take long: where a method is fitted again
+        for other numbers of clusters, and then for the heat map.
 
     Returns
     -------
@@ -79,7 +109,7 @@ def summarize(
     ensemble, labels = consensus.ensemble_, consensus.labels_
     names = _names(ids, ensemble.n_objects)
     words = method_words(consensus)
-    partitions = _partitions(ensemble, labels)
+    partitions = _partitions(consensus)
     summary: dict[str, Any] = {
         "format": FORMAT,
         "source": source,
@@ -88,6 +118,7 @@ def summarize(
         "n_clusters": int(consensus.n_clusters_),
         "n_clusters_given": consensus.n_clusters is not None,
         "reason": reason_for_number(consensus),
+        "choice": _choice(consensus),
         "consensus": {
             "method": type(consensus).__name__,
             "parameters": _plain(consensus.get_params(deep=False)),
@@ -103,7 +134,6 @@ def summarize(
         },
         "scores": None if truth is None else _scores(truth, labels),
         "clusters": _clusters(consensus),
-        "lifetimes": _lifetimes(consensus),
         "ensemble": {
             "n_partitions": ensemble.n_partitions,
             "n_clusters": [int(ensemble.n_clusters.min()), int(ensemble.n_clusters.max())],
@@ -113,6 +143,8 @@ def summarize(
         "generation": None if generator is None else _generation(generator, preparation),
         "doubtful": _doubtful(consensus, names, truth),
         "partitions": partitions,
+        "groups": _groups(consensus),
+        "comparison": _plain(comparison),
         "versions": _versions(generator is not None),
         "notes": list(notes),
     }
@@ -120,10 +152,21 @@ def summarize(
     summary["objects"] = {
         "id": names,
         "cluster": labels.tolist(),
-        "confidence": [_rounded(value) for value in consensus.confidence_],
+        "confidence": np.round(consensus.confidence_, 6).tolist(),
         "truth": None if truth is None else _texts(truth),
     }
-    summary["heat_map"] = _heat_map(consensus) if heat_map else None
+    summary |= dict.fromkeys(("cuts", "profiles", "shown", "heat_map", "projection"))
+    if pictures:
+        cuts = cut_at_numbers(consensus, numbers, callback=callback)
+        summary["cuts"] = _cuts(cuts)
+        original = X if original is None else original
+        if original is None:
+            called = None
+        else:
+            values = _dense(original, ensemble.n_objects)
+            called = _feature_names(feature_names, generator, values.shape[1])
+            summary["profiles"] = profiles(values, called, cuts, int(consensus.n_clusters_))
+        summary |= _pictures(consensus, X, called, callback)
     return summary
 
 
@@ -152,12 +195,13 @@ def _clusters(consensus: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _partitions(ensemble: Any, labels: NDArray[np.int64]) -> list[dict[str, Any]]:
+def _partitions(consensus: Any) -> list[dict[str, Any]]:
     from coterie.metrics._tables import nmi_of, tables_with
 
-    agreement = nmi_of(tables_with(labels, ensemble.labels, ensemble.n_clusters))
+    ensemble = consensus.ensemble_
+    agreement = nmi_of(tables_with(consensus.labels_, ensemble.labels, ensemble.n_clusters))
     missing = (ensemble.labels < 0).mean(axis=0)
-    return [
+    rows = [
         {
             "partition": int(ensemble.columns[e]),
             "group": _plain(ensemble.groups[e]),
@@ -167,6 +211,23 @@ def _partitions(ensemble: Any, labels: NDArray[np.int64]) -> list[dict[str, Any]
             "nmi": _rounded(agreement[e]),
         }
         for e in range(ensemble.n_partitions)
+    ]
+    if hasattr(consensus, "rho_"):
+        for row, rho, r, weight in zip(
+            rows, consensus.rho_, consensus.r_, consensus.weights_[:, 0], strict=True
+        ):
+            row |= {"rho": _rounded(rho), "r": _rounded(r), "weight": _rounded(weight)}
+    return rows
+
+
+def _groups(consensus: Any) -> list[dict[str, Any]] | None:
+    """Return for which share of the pairs each group of partitions was trusted, if it is known."""
+    shares = getattr(consensus, "group_share_", None)
+    if shares is None:
+        return None
+    return [
+        {"group": _plain(group), "share": _rounded(share)}
+        for group, share in zip(consensus.groups_, shares, strict=True)
     ]
 
 
@@ -189,16 +250,18 @@ def _doubtful(
     ]
 
 
-def _lifetimes(consensus: Any) -> list[dict[str, Any]] | None:
-    """Return how long the first numbers of clusters last, as far as the chosen one and beyond."""
-    lifetimes = getattr(consensus, "lifetimes_", None)
-    if lifetimes is None or not len(lifetimes):
+def _choice(consensus: Any) -> dict[str, Any] | None:
+    """Return what the number of clusters was chosen by, for a few numbers around it."""
+    curve = choice_curve(consensus, max(15, min(consensus.n_clusters_ + 4, _MOST_NUMBERS)))
+    if curve is None or not len(curve.numbers):
         return None
-    shown = max(_LEAST_LIFETIMES, consensus.n_clusters_ + 3)
-    return [
-        {"n_clusters": k, "lifetime": _rounded(life)}
-        for k, life in enumerate(lifetimes[: min(shown, _MOST_LIFETIMES)], start=2)
-    ]
+    return {
+        "kind": curve.kind,
+        "name": curve.name,
+        "best": curve.best,
+        "numbers": curve.numbers.tolist(),
+        "values": [_rounded(value) for value in curve.values],
+    }
 
 
 def _scores(truth: Sequence[Any] | NDArray[Any], labels: NDArray[np.int64]) -> dict[str, Any]:
@@ -249,15 +312,83 @@ def _versions(made: bool) -> dict[str, str]:
     return versions
 
 
-def _heat_map(consensus: Any) -> dict[str, Any]:
-    order = consensus_order(consensus)
-    blocks = mean_blocks(consensus.ensemble_, order, MOST_BLOCKS)
-    sizes = np.bincount(consensus.labels_)
+# --- what pictures need ---------------------------------------------------------------------------
+
+
+def _cuts(cuts: Cuts) -> dict[str, Any]:
+    group, table = as_groups(cuts)
     return {
-        "n_blocks": len(blocks.shares),
-        "cluster_edges": [0, *np.cumsum(sizes).tolist()],
-        "percent": np.round(100 * blocks.shares).astype(int).tolist(),
+        "numbers": cuts.numbers,
+        "how": cuts.how,
+        "words": cuts.words,
+        "group": group.tolist(),
+        "clusters": table.tolist(),
     }
+
+
+def _pictures(
+    consensus: Any,
+    X: ArrayLike | None,
+    names: list[str] | None,
+    callback: Callable[[int, int], Any] | None,
+) -> dict[str, Any]:
+    """Return which objects are shown, in what order, and where and with what labels."""
+    ensemble = consensus.ensemble_
+    order = consensus_order(consensus)
+    n = len(order)
+    most = min(MOST_SHOWN, max(_LEAST_SHOWN, _MOST_LABELS // ensemble.n_partitions))
+    # Evenly along the order, so that each cluster is shown with its share of the objects.
+    shown = order if n <= most else order[np.linspace(0, n - 1, most).round().astype(np.int64)]
+    blocks = mean_blocks(ensemble, order, _BLOCKS, callback=callback)
+    features = None if X is None else _dense(X, n, shown)
+    with warnings.catch_warnings():
+        # A partition that saw none of a sample is left out of it, and nobody need know.
+        warnings.simplefilter("ignore")
+        place = place_objects(ensemble.take(shown), features, names)
+    return {
+        "shown": {"objects": shown.tolist(), "sampled": n > most},
+        "heat_map": {
+            "n_blocks": len(blocks.shares),
+            "edges": blocks.edges.tolist(),
+            "percent": np.round(100 * blocks.shares).astype(int).tolist(),
+            "labels": ensemble.labels[shown].T.tolist(),
+        },
+        "projection": {
+            "kind": place.kind,
+            "axes": list(place.axes),
+            "x": _places(place.places[:, 0]),
+            "y": _places(place.places[:, 1]),
+        },
+    }
+
+
+def _places(values: NDArray[np.float64]) -> list[float]:
+    """Return coordinates to four digits of their range: finer than any screen."""
+    low, high = float(values.min()), float(values.max())
+    digits = 4 - int(np.floor(np.log10(high - low))) if high > low else 6
+    return np.round(values, digits).tolist()
+
+
+def _dense(X: Any, n_objects: int, objects: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+    if not hasattr(X, "toarray"):
+        X = np.asarray(X, dtype=np.float64)
+    if len(X.shape) != 2 or X.shape[0] != n_objects:
+        raise ValueError(
+            f"X must have a row for each of the {n_objects} objects; got shape {X.shape}."
+        )
+    X = X if objects is None else X[objects]
+    dense: NDArray[np.float64] = X.toarray() if hasattr(X, "toarray") else X
+    return dense
+
+
+def _feature_names(names: Sequence[str] | None, generator: Any, n: int) -> list[str]:
+    if names is None:
+        names = getattr(generator, "feature_names_in_", None)
+    if names is None:
+        return [f"feature {j}" for j in range(n)]
+    if len(names) != n:
+        raise ValueError(f"feature_names must name each of the {n} features; got {len(names)}.")
+    return [str(name) for name in names]
 
 
 # --- plain values -------------------------------------------------------------------------------
@@ -273,6 +404,8 @@ def _plain(value: Any) -> Any:
         return None
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

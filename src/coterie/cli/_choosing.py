@@ -1,0 +1,153 @@
+"""What compare and choose have in common: a table of features or of clusterings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from coterie.cli._console import Notes
+from coterie.cli._errors import InputError, refused_input
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from coterie.cli._tables import Table
+    from coterie.ensemble import Ensemble
+
+__all__ = ["AsLabels", "Data", "Input", "check_writable", "read_input", "wide_console"]
+
+Data = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA|LABELS",
+        help="Table of features, a row per object; or, with --labels, of clusterings, a column "
+        "per partition: .csv, .tsv (also .gz), .parquet or .npy; or an ensemble (.npz); - for "
+        "CSV on standard input.",
+        show_default=False,
+    ),
+]
+AsLabels = Annotated[
+    bool | None,
+    typer.Option(
+        "--labels/--features",
+        help="The columns are clusterings, or they are features. Default: features, unless some "
+        "column holds text, or all are named partition_0, partition_1, ...",
+        show_default=False,
+        rich_help_panel="Input",
+    ),
+]
+
+
+class Input(NamedTuple):
+    """Features, or else an ensemble."""
+
+    X: NDArray[np.float64] | None
+    ensemble: Ensemble | None
+    truth: list[str | None] | None
+    source: str
+    ids: list[str] | None = None
+    original: NDArray[np.float64] | None = None
+    """The features in their own units."""
+    columns: list[str] | None = None
+    """Their names."""
+
+
+def read_input(
+    path: Path,
+    *,
+    as_labels: bool | None,
+    truth: str | None,
+    id_column: str | None,
+    columns: list[str] | None,
+    exclude: list[str] | None,
+    separator: str | None,
+    no_header: bool,
+    standardize: bool,
+    impute: str | None,
+    notes: Notes,
+) -> Input:
+    """Read features or clusterings, and say which of the two they were taken for."""
+    from coterie import Ensemble
+    from coterie.cli._tables import file_kind, read_features, read_labels, read_table
+    from coterie.cli.consense import load_ensemble
+
+    source = "standard input" if str(path) == "-" else path.name
+    if file_kind(path) == ".npz":
+        table_options = (truth, id_column, columns, exclude, separator)
+        if no_header or any(option is not None for option in table_options):
+            raise InputError(
+                f"{path} is an ensemble, which has no columns to choose: --id, --truth, --columns, "
+                "--exclude, --separator and --no-header are for tables."
+            )
+        return Input(None, load_ensemble(path), None, source)
+    table = read_table(path, separator=separator, header=not no_header)
+    chosen: dict[str, Any] = {
+        "id_column": id_column,
+        "truth_column": truth,
+        "columns": columns or (),
+        "exclude": exclude or (),
+    }
+    if as_labels is None:
+        as_labels = _look_like_labels(table, {truth, id_column, *(exclude or ())}, columns, notes)
+    if as_labels:
+        if standardize or impute is not None:
+            raise InputError("--standardize and --impute are for features, not for clusterings.")
+        partitions, ids, classes = read_labels(table, **chosen, missing=())
+        with notes.of_warnings(), refused_input():
+            return Input(None, Ensemble(partitions), classes, source, ids)
+    features = read_features(table, **chosen, impute=impute, note=notes.add)
+    X = features.X
+    if standardize:
+        from sklearn.preprocessing import StandardScaler
+
+        X = StandardScaler().fit_transform(X)
+    return Input(X, None, features.truth, source, features.ids, features.X, features.columns)
+
+
+def _look_like_labels(
+    table: Table, aside: set[str | None], columns: list[str] | None, notes: Notes
+) -> bool:
+    from coterie.cli._tables import as_numbers
+
+    used = [name for name in (columns or table.frame.columns) if name not in aside]
+    if used and all(name.startswith("partition_") for name in used):
+        notes.add("the columns were taken for clusterings; --features says that they are not.")
+        return True
+    values = [as_numbers(table.frame[name]) for name in used if name in table.frame.columns]
+    if values and all(isinstance(column, str) for column in values):
+        notes.add("the columns hold text, so they were taken for clusterings.")
+        return True
+    numbers: list[Any] = [column for column in values if not isinstance(column, str)]
+    if len(numbers) == len(values) and all(_is_like_labels(column) for column in numbers):
+        notes.add(
+            "the columns were taken for features; they hold few whole numbers each, so if they "
+            "are clusterings, add --labels."
+        )
+    return False
+
+
+def _is_like_labels(column: NDArray[np.float64]) -> bool:
+    import numpy as np
+
+    known = column[~np.isnan(column)]
+    return bool((known == np.floor(known)).all()) and len(np.unique(known)) <= len(column) / 3
+
+
+def check_writable(path: Path | None, option: str, endings: tuple[str, ...]) -> None:
+    """Refuse a file that could not be written, before any work is done."""
+    from coterie.cli._output import _check_ending, _check_writable
+
+    if path is not None:
+        _check_ending(path, option, endings)
+        _check_writable(path, option)
+
+
+def wide_console() -> Any:
+    """Return the console for wide tables: in a file or pipe nothing needs to be cut off."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=160)

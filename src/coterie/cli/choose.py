@@ -1,0 +1,232 @@
+"""``coterie choose``: is there any structure, and how many clusters."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from coterie.cli import _options as options
+from coterie.cli._choosing import AsLabels, Data, check_writable, read_input
+from coterie.cli._errors import InputError, refused_input
+from coterie.cli.cluster import Impute
+
+if TYPE_CHECKING:
+    from coterie.choosing import ClusterNumbers
+
+__all__ = ["choose"]
+
+_CHOICE = "Choice"
+_WORDS = {
+    "peaks": "peaks",
+    "pac": "PAC",
+    "area": "area",
+    "delta_area": "delta",
+    "cophenetic": "coph.",
+    "stability": "stab.",
+    "lifetime": "life",
+    "laca": "LACA",
+    "msteclust": "MSTE",
+}
+
+
+class Null(StrEnum):
+    """What is called no structure."""
+
+    uniform = "uniform"
+    permuted = "permuted"
+
+
+def choose(
+    data: Data,
+    as_labels: AsLabels = None,
+    truth: options.Truth = None,
+    id_column: options.Id = None,
+    columns: options.Columns = None,
+    exclude: options.Exclude = None,
+    separator: options.Separator = None,
+    no_header: options.NoHeader = False,
+    standardize: Annotated[
+        bool,
+        typer.Option(
+            "--standardize",
+            help="Scale every feature to mean 0 and standard deviation 1.",
+            rich_help_panel="Input",
+        ),
+    ] = False,
+    impute: Annotated[
+        Impute | None,
+        typer.Option(
+            "--impute",
+            help="Fill missing features by this value of their column. Default: refuse them.",
+            rich_help_panel="Input",
+        ),
+    ] = None,
+    numbers: Annotated[
+        str,
+        typer.Option(
+            "--range",
+            metavar="LOW-HIGH",
+            help="Numbers of clusters to try. Default: 2-20, or fewer for few objects.",
+            show_default=False,
+            rich_help_panel=_CHOICE,
+        ),
+    ] = "",
+    runs: Annotated[
+        int,
+        typer.Option(
+            "--runs",
+            metavar="N",
+            min=2,
+            help="Runs for each number.",
+            rich_help_panel=_CHOICE,
+        ),
+    ] = 20,
+    null: Annotated[
+        Null,
+        typer.Option(
+            "--null",
+            help="What is called no structure: uniform data of the same covariance, or every "
+            "feature (or partition) shuffled by itself.",
+            rich_help_panel=_CHOICE,
+        ),
+    ] = Null.uniform,
+    alpha: Annotated[
+        float,
+        typer.Option(
+            "--alpha",
+            metavar="P",
+            help="The largest p-value that is called structure.",
+            rich_help_panel=_CHOICE,
+        ),
+    ] = 0.01,
+    seed: Annotated[
+        int,
+        typer.Option(
+            "--seed",
+            min=0,
+            max=2**32 - 1,
+            help="The same seed gives the same result.",
+            rich_help_panel=_CHOICE,
+        ),
+    ] = 0,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", metavar="N", help="Runs at a time.", rich_help_panel=_CHOICE),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot",
+            metavar="FILE",
+            help="Draw the criteria: .png, .svg or .pdf.",
+            rich_help_panel="Output",
+        ),
+    ] = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Test whether there are clusters at all, and recommend how many to take.
+
+    All the usual criteria are shown side by side for each number of clusters. With features the
+    answer is safer than with clusterings, which have lost what lies between the objects.
+    """
+    from coterie.cli._console import Notes, step
+
+    notes = Notes(quiet=quiet)
+    check_writable(plot, "--plot", (".png", ".svg", ".pdf"))
+    wanted = options.parse_range(numbers or None, "--range")
+    if wanted is not None:
+        low, high = (wanted, wanted) if isinstance(wanted, int) else wanted
+        if not 2 <= low <= high:
+            raise InputError(f"--range must rise from 2 or more, such as 2-10; got {numbers!r}.")
+        wanted = range(low, high + 1)
+    with step(f"Reading {data}", quiet=quiet):
+        given = read_input(
+            data,
+            as_labels=as_labels,
+            truth=truth,
+            id_column=id_column,
+            columns=columns,
+            exclude=exclude,
+            separator=separator,
+            no_header=no_header,
+            standardize=standardize,
+            impute=None if impute is None else impute.value,
+            notes=notes,
+        )
+    from coterie.choosing import how_many_clusters, structure_test
+
+    what = given.X if given.X is not None else given.ensemble
+    renamed = {"n_clusters": "--range", "alpha": "--alpha", "n_runs": "--runs"}
+    with step("Is there structure?", quiet=quiet), notes.of_warnings(), refused_input(renamed):
+        test = structure_test(what, null=null.value, alpha=alpha, random_state=seed)
+    with (
+        step("How many clusters?", quiet=quiet) as tell,
+        notes.of_warnings(),
+        refused_input(renamed),
+    ):
+        found = how_many_clusters(
+            what,
+            wanted,
+            n_runs=runs,
+            structure=test,
+            n_jobs=jobs,
+            random_state=seed,
+            callback=tell,
+        )
+    if plot is not None:
+        _draw(found, plot)
+    if as_json:
+        from coterie.cli._output import _print_json
+
+        _print_json({"source": given.source, **found.as_dict()}, sys.stdout)
+    elif not quiet:
+        print_numbers(found)
+        if plot is not None:
+            print(f"wrote {plot}")
+
+
+def _draw(found: ClusterNumbers, path: Path) -> None:
+    from coterie._files import written_whole
+
+    with refused_input():
+        from coterie.plotting import plot_n_clusters
+
+        ax = plot_n_clusters(found)
+    figure: Any = ax.figure
+    with written_whole(path) as temporary:
+        figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=150, bbox_inches="tight")
+
+
+def print_numbers(found: ClusterNumbers) -> None:
+    """Print the criteria and the recommendation for people."""
+    import numpy as np
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from coterie.cli._choosing import wide_console
+
+    console = wide_console()
+    if len(found.n_clusters):
+        table = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1))
+        table.add_column("clusters", justify="right", no_wrap=True)
+        for name in found.criteria:
+            table.add_column(_WORDS[name], justify="right", no_wrap=True)
+        for i, k in enumerate(found.n_clusters):
+            cells = []
+            for name, values in found.criteria.items():
+                text = "-" if np.isnan(values[i]) else f"{values[i]:.3f}"
+                cells.append(Text(text, style="bold" if found.choices.get(name) == k else ""))
+            style = "reverse" if k == found.recommended else None
+            table.add_row(str(k), *cells, style=style, end_section=i == len(found.n_clusters) - 1)
+        picks = [found.choices.get(name) for name in found.criteria]
+        table.add_row("choice", *("-" if pick is None else str(pick) for pick in picks))
+        console.print(table)
+    if found.structure is not None and found.structure.has_structure:
+        console.print(Text(found.structure.reason), soft_wrap=True)
+    console.print(Text(found.reason), soft_wrap=True)

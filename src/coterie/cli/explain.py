@@ -1,0 +1,150 @@
+"""``coterie explain``: what a method does, when to use it, what it costs."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from coterie.cli import _options as options
+from coterie.cli._errors import InputError, did_you_mean
+
+__all__ = ["explain"]
+
+
+def _complete(incomplete: str) -> list[str]:
+    return [name for name in _methods() if name.startswith(incomplete.casefold())]
+
+
+def explain(
+    method: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[METHOD]",
+            help="A method by its name, such as laca. Default: list all.",
+            show_default=False,
+            autocompletion=_complete,
+        ),
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Explain a method: what it does, when to use it, its paper and its cost."""
+    methods = _methods()
+    if method is None:
+        facts = {name: _facts(name, cls) for name, cls in methods.items()}
+        if as_json:
+            print(json.dumps(facts, indent=2))
+        else:
+            _print_list(facts)
+        return
+    plain = _plain(method)
+    by_name = {_plain(name): name for name in methods}
+    by_name |= {_plain(cls): name for name, cls in methods.items()}
+    if plain not in by_name:
+        known = [*methods.values(), *methods]
+        raise InputError(
+            f"METHOD must be one of {', '.join(methods)}; got {method!r}."
+            f"{did_you_mean(method, known)}"
+        )
+    name = by_name[plain]
+    facts = _facts(name, methods[name])
+    if as_json:
+        print(json.dumps(facts, indent=2))
+    else:
+        _print_facts(facts)
+
+
+def _plain(name: str) -> str:
+    """Return a name as people may write it: without case, dashes and underscores."""
+    return name.casefold().replace("-", "").replace("_", "")
+
+
+def _methods() -> dict[str, str]:
+    """Return the name of each method and of its class; base clusterers last."""
+    from coterie.consensus import CONSENSUS
+    from coterie.report._words import METHODS
+
+    found = {name: cls.__name__ for name, cls in CONSENSUS.items()}
+    taken = set(found.values())
+    return found | {cls.casefold(): cls for cls in METHODS if cls not in taken and cls == "LAC"}
+
+
+def _facts(name: str, cls: str) -> dict[str, Any]:
+    from coterie.consensus import CONSENSUS
+    from coterie.report._words import METHODS
+
+    words = METHODS.get(cls)
+    estimator = CONSENSUS.get(name)
+    finds = estimator is not None and estimator.finds_n_clusters
+    doc = (getattr(estimator, "__doc__", "") or "").strip().split("\n")[0]
+    return {
+        "name": name,
+        "class": cls,
+        "title": words.title if words else cls,
+        "does": words.does if words else doc,
+        "use": words.use if words else "",
+        "finds the number of clusters": finds,
+        "parameters": [] if estimator is None else list(estimator().get_params(deep=False)),
+        "cost": words.cost if words else "",
+        "missing labels": words.missing if words else "",
+        "paper": list(words.references) if words else [],
+        "is consensus": estimator is not None,
+    }
+
+
+def _print_list(facts: dict[str, dict[str, Any]]) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from coterie.cli._console import output_console
+
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("method", no_wrap=True)
+    table.add_column("stands for")
+    table.add_column("finds k")
+    for name, fact in facts.items():
+        found = "yes" if fact["finds the number of clusters"] else ""
+        table.add_row(Text(name), Text(fact["title"]), found)
+    console = output_console()
+    console.print(table)
+    console.print("For one of them: coterie explain laca")
+
+
+def _print_facts(facts: dict[str, Any]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from coterie.cli._console import output_console
+
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column()
+    rows = {
+        "does": facts["does"],
+        "use": facts["use"],
+        "clusters": "It finds the number of clusters, or takes one."
+        if facts["finds the number of clusters"]
+        else "The number of clusters must be given.",
+        "cost": facts["cost"],
+        "missing": facts["missing labels"],
+        "paper": "\n".join(facts["paper"]),
+    }
+    if facts["is consensus"]:
+        parameters = [
+            name for name in facts["parameters"] if name not in ("n_clusters", "callback")
+        ]
+        rows["--set"] = ", ".join(parameters)
+        rows["Python"] = f"from coterie import {facts['class']}"
+        rows["try"] = f"coterie cluster DATA --method {facts['name']}" + (
+            "" if facts["finds the number of clusters"] else " --clusters K"
+        )
+    console = output_console()
+    console.print(Text(f"{facts['class']}: {facts['title']}", style="bold"))
+    console.print()
+    for name, value in rows.items():
+        if value:
+            grid.add_row(name, Text(value))
+            grid.add_row("", "")
+    console.print(grid)

@@ -1,0 +1,134 @@
+"""``coterie report``: one HTML file from data, from labels or from a saved result."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from coterie.cli import _options as options
+from coterie.cli._errors import InputError, refused_input
+from coterie.cli.cluster import Impute
+
+__all__ = ["report"]
+
+
+def report(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="A table of features (.csv, .tsv, .parquet, .npy), an ensemble (.npz), a table "
+            "of labels (with --labels), or a result that --json printed (.json).",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE.html", help="Where the report goes."),
+    ] = Path("report.html"),
+    labels: Annotated[
+        bool,
+        typer.Option(
+            "--labels",
+            help="The columns are clusterings, as for 'coterie consense', not features.",
+            rich_help_panel="Input",
+        ),
+    ] = False,
+    truth: options.Truth = None,
+    id_column: options.Id = None,
+    columns: options.Columns = None,
+    exclude: options.Exclude = None,
+    separator: options.Separator = None,
+    no_header: options.NoHeader = False,
+    standardize: Annotated[
+        bool,
+        typer.Option(
+            "--standardize",
+            help="Scale every feature to mean 0 and standard deviation 1.",
+            rich_help_panel="Input",
+        ),
+    ] = False,
+    impute: Annotated[
+        Impute | None,
+        typer.Option(
+            "--impute",
+            help="Fill missing features by this value of their column.",
+            rich_help_panel="Input",
+        ),
+    ] = None,
+    clusters: options.Clusters = None,
+    method: options.Method = None,
+    settings: options.Set = None,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the partitions.")
+    ] = 0,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write a report that opens in any browser, without a network.
+
+    Short for 'coterie cluster FILE --report report.html' (or 'coterie consense'), which have
+    more options. A result that --json printed is shown as it is.
+    """
+    from coterie.cli._output import Destinations
+    from coterie.cli._tables import file_kind
+
+    destinations = Destinations(None, as_json, output, None, quiet, labels_to_pipe=False)
+    kind = file_kind(file)
+    table: dict[str, Any] = {
+        "truth": truth,
+        "id_column": id_column,
+        "columns": columns,
+        "exclude": exclude,
+        "separator": separator,
+        "no_header": no_header,
+        "clusters": clusters,
+        "method": method,
+        "settings": settings,
+    }
+    if kind == ".json":
+        given = [name for name, value in table.items() if value]
+        if given or labels or standardize or impute:
+            raise InputError(
+                f"{file} is a finished result and is shown as it is; leave out the options that "
+                "say how to find one."
+            )
+        _show_result(file, destinations)
+    elif kind == ".npz" or labels:
+        if standardize or impute:
+            raise InputError("--standardize and --impute are for features, not for labels.")
+        from coterie.cli.consense import consense_labels
+
+        consense_labels(file, destinations, **table)
+    else:
+        from coterie.cli.cluster import cluster_table
+
+        cluster_table(
+            file, destinations, standardize=standardize, impute=impute, seed=seed, **table
+        )
+    if not quiet and not as_json:
+        print(f"{output}: open it in a browser.")
+
+
+def _show_result(file: Path, destinations: Any) -> None:
+    """Render what --json printed."""
+    from coterie.cli._tables import check_file
+
+    check_file(file)
+    destinations.check(file)
+    try:
+        summary = json.loads(file.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InputError(f"{file} is not JSON: {error}.") from error
+    needed = ("format", "objects", "cuts", "consensus", "ensemble")
+    if not isinstance(summary, dict) or any(key not in summary for key in needed):
+        raise InputError(
+            f"{file} is not a result of coterie; 'coterie cluster DATA --json' prints one."
+        )
+    with refused_input():
+        destinations.write_files(summary)
+    if destinations.json:
+        destinations.print(summary)

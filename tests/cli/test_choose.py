@@ -1,0 +1,72 @@
+"""``coterie choose``."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from coterie import RandomizedEnsemble
+
+QUICK = ("--range", "2-5", "--runs", "4")
+
+
+@pytest.fixture
+def data(tmp_path):
+    rng = np.random.default_rng(0)
+    truth = np.arange(90) % 3
+    X = np.column_stack([9.0 * truth, np.zeros(90)]) + rng.normal(size=(90, 2))
+    pl.DataFrame({"a": X[:, 0], "b": X[:, 1]}).write_csv(tmp_path / "lumps.csv")
+    noise = rng.normal(size=(90, 2))
+    pl.DataFrame({"a": noise[:, 0], "b": noise[:, 1]}).write_csv(tmp_path / "noise.csv")
+    maker = RandomizedEnsemble(n_partitions=20, n_clusters=(2, 8), random_state=0)
+    maker.fit_transform(X).save(tmp_path / "ensemble.npz")
+    return tmp_path
+
+
+def read(result):
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def test_lumps_and_noise(run, data):
+    found = read(run("choose", "lumps.csv", "--json", *QUICK))
+    assert found["recommended"] == 3
+    assert found["structure"]["has_structure"] is True
+    assert found["n_clusters"] == [2, 3, 4, 5]
+    assert set(found["choices"]) == set(found["criteria"])
+    found = read(run("choose", "noise.csv", "--json", *QUICK))
+    assert found["recommended"] == 1
+    assert found["structure"]["has_structure"] is False
+
+
+def test_table_for_people(run, data):
+    result = run("choose", "lumps.csv", *QUICK)
+    assert "There are clusters" in result.stdout
+    assert "3 clusters: " in result.stdout
+    assert "PAC" in result.stdout
+    assert "No clusters" in run("choose", "noise.csv", *QUICK).stdout
+
+
+def test_ensemble_and_picture(run, data):
+    found = read(run("choose", "ensemble.npz", "--json", "--plot", "criteria.png", *QUICK))
+    assert found["kind"] == "ensemble"
+    assert abs(found["recommended"] - 3) <= 1
+    assert (data / "criteria.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_settings_reach_the_test(run, data):
+    found = read(
+        run("choose", "noise.csv", "--json", "--null", "permuted", "--alpha", "0.9", *QUICK)
+    )
+    assert found["structure"]["null"] == "permuted"
+    assert found["structure"]["alpha"] == 0.9
+
+
+def test_bad_input(refuse, data):
+    assert "--range must rise from 2" in refuse("choose", "lumps.csv", "--range", "5-2")
+    assert "--range must be a number" in refuse("choose", "lumps.csv", "--range", "two")
+    assert "--range must be at most" in refuse("choose", "lumps.csv", "--range", "2-400")
+    assert "--alpha must lie" in refuse("choose", "lumps.csv", "--alpha", "3")
+    assert "--plot must end in" in refuse("choose", "lumps.csv", "--plot", "x.bmp")
+    assert "does not exist" in refuse("choose", "lump.csv")
