@@ -161,7 +161,9 @@ def _calibration(fitted: Any, classes: NDArray[np.int64]) -> tuple[list[int], li
 
     An object is right if its class is that of most objects in its cluster.
     """
-    labels, confidence = fitted.labels_, fitted.confidence_
+    labels = fitted.labels_
+    # One measure for all: PEACE and BaumEagon give memberships as their confidence.
+    confidence = fitted._votes.confidence(fitted.ensemble_, labels)
     table = np.zeros((fitted.n_clusters_, int(classes.max()) + 1), dtype=np.int64)
     np.add.at(table, (labels, classes), 1)
     right = table.argmax(axis=1)[labels] == classes
