@@ -259,6 +259,41 @@ def test_many_clusters_are_as_few(seed, monkeypatch):
     assert lanczos(scipy.sparse.csr_matrix(pieces), 5) is None
 
 
+@pytest.mark.parametrize("by_size", [False, True])
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_many_clusters_need_no_matrix_of_clusters(monkeypatch, by_size, missing):
+    random = np.random.default_rng(0)
+    truth = random.integers(0, 5, 1500)
+    columns = [
+        np.where(random.random(1500) < 0.05, random.integers(0, 5, 1500), truth) * 6
+        + random.integers(0, 6, 1500)
+        for _ in range(20)
+    ]
+    labels = np.where(random.random((1500, 20)) < missing, -1, np.column_stack(columns))
+    ensemble = Ensemble(labels)
+    n_all = int(ensemble.offsets[-1])
+    for skip_first in (False, True):
+        dense = _embed_labels(ensemble, 5, by_size=by_size, skip_first=skip_first)
+        with monkeypatch.context() as context:
+            context.setattr(module, "memory_limit_bytes", lambda: 24 * n_all**2 - 1)
+            context.setattr(module, "_leading", None)  # the way with the matrix
+            found = _embed_labels(ensemble, 5, by_size=by_size, skip_first=skip_first)
+        some = slice(0, 300)
+        assert_same_rows(found.rows[some], dense.rows[some])
+        assert_same_rows(found.columns, dense.columns)
+
+
+def test_many_clusters_in_pieces_are_refused(monkeypatch):
+    truth = np.repeat(np.arange(2), 150)
+    random = np.random.default_rng(0)
+    labels = np.column_stack([truth * 8 + random.integers(0, 8, 300) for _ in range(10)])
+    # Two pieces, where Lanczos could miss one: the matrix would be needed, and does not fit.
+    monkeypatch.setenv("COTERIE_MEMORY_LIMIT", "400 kB")
+    monkeypatch.setattr(module, "_BYTES_PER_LABEL", 1)
+    with pytest.raises(MemoryLimitError, match="eigenproblem of 160 clusters"):
+        _embed_labels(Ensemble(labels), 3, by_size=True, skip_first=False)
+
+
 # --- clusters ------------------------------------------------------------------------------------
 
 

@@ -22,7 +22,7 @@ import scipy.sparse.csgraph
 import scipy.sparse.linalg
 from numpy.typing import NDArray
 
-from coterie._memory import check_fits
+from coterie._memory import check_fits, memory_limit_bytes
 from coterie._partition._blas import one_blas_thread
 from coterie._partition._kmeans import Points, fill_empty_parts, kmeans
 from coterie.ensemble import Ensemble
@@ -40,6 +40,7 @@ _ZERO = 1e-10  # eigenvalues of a normalised similarity lie between 0 and 1
 _EQUAL = 1e-9
 _SMALL = 400  # rows of an eigenproblem that is quickly solved whatever the way
 _DENSE = 0.4  # share of entries that are not 0, up to which a matrix is worth taking as sparse
+_BYTES_PER_LABEL = 64  # of a sparse matrix of labels, its transpose and its graph
 _BLOCK = 1 << 24  # numbers in one block of rows
 _FEW_PARTS_WAY_OUT = "Use fewer partitions (select) or partitions with fewer clusters"
 
@@ -300,17 +301,42 @@ def _by_lanczos(gram: Any, n_wanted: int) -> tuple[Any, Any] | None:
         return None
     if scipy.sparse.csgraph.connected_components(sparse, directed=False)[0] > 1:
         return None
-    start = np.sqrt(np.abs(sparse.diagonal())) + 1.0 / sparse.shape[0]
+    return _lanczos(sparse, n_wanted, np.sqrt(np.abs(sparse.diagonal())) + 1.0 / sparse.shape[0])
+
+
+def _lanczos(matrix: Any, n_wanted: int, start: NDArray[np.float64]) -> tuple[Any, Any] | None:
     try:
-        values, vectors = scipy.sparse.linalg.eigsh(sparse, n_wanted, v0=start, which="LA")
+        values, vectors = scipy.sparse.linalg.eigsh(matrix, n_wanted, v0=start, which="LA")
     except scipy.sparse.linalg.ArpackError:
         return None
     order = np.argsort(values)
     values, vectors = values[order], vectors[:, order]
-    off = np.abs(sparse @ vectors - vectors * values).max()
+    off = np.abs(matrix @ vectors - vectors * values).max()
     if off > 1e-12 or np.diff(values).min(initial=1.0) < _EQUAL:
         return None
     return values, vectors
+
+
+def _leading_by_products(G: Any, n_parts: int, skip_first: bool) -> _Leading | None:
+    """Return the leading eigenpairs of G'G, which is never made; None as `_by_lanczos`."""
+    size = G.shape[1]
+    last = n_parts + 1 if skip_first else n_parts
+    graph = scipy.sparse.bmat([[None, G], [G.T, None]], format="csr")
+    if scipy.sparse.csgraph.connected_components(graph, directed=False)[0] > 1:
+        return None
+    turned = G.T.tocsr()
+    gram = scipy.sparse.linalg.LinearOperator(
+        (size, size),
+        matvec=lambda v: turned @ (G @ v),
+        matmat=lambda V: turned @ (G @ V),
+        dtype=np.float64,
+    )
+    start = np.sqrt(_flat(G.multiply(G).sum(axis=0))) + 1.0 / size
+    found = _lanczos(gram, min(last + 1, size - 1), start)
+    if found is None or found[0][-last:].min() < _ZERO:
+        return None
+    values, vectors = found[0][::-1], found[1][:, ::-1]
+    return _Leading(values[int(skip_first) : last], vectors[:, int(skip_first) : last])
 
 
 def _first_directions(
@@ -394,17 +420,6 @@ def _embed_labels(
         # Few rows: their incidence is small, and so is the eigenproblem of their pairs.
         return _embed_few_rows(ensemble, column_scale, degrees, n_parts, skip_first=skip_first)
 
-    check_fits(
-        24 * n_all**2,
-        f"the eigenproblem of {n_all} clusters (float64)",
-        way_out=_FEW_PARTS_WAY_OUT,
-    )
-    if by_size and not ensemble.has_missing:
-        gram = ensemble.overlap / ensemble.n_partitions
-    else:
-        share = np.divide(counts, degrees, out=np.zeros(len(rows)), where=degrees > 0)
-        gram = weigh_overlap(rows, share, offsets)
-    gram *= column_scale[:, None] * column_scale
     row_scale = _inverse_root(degrees)
 
     def sums_of(vectors: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -413,13 +428,30 @@ def _embed_labels(
         return found
 
     total = max(float(counts @ degrees), 1e-300)
-    leading = _leading(
-        gram,
-        n_parts,
-        skip_first,
-        lambda *pair: row_scale[:, None] * sums_of(*pair),
-        counts * np.sqrt(degrees / total),
-    )
+    n_bytes, limit = 24 * n_all**2, memory_limit_bytes()
+    leading = None
+    if n_bytes > limit and _BYTES_PER_LABEL * rows.size <= limit:
+        G = _scaled(incidence_of(rows, offsets), np.sqrt(counts) * row_scale, column_scale)
+        leading = _leading_by_products(G.tocsr(), n_parts, skip_first)
+    if leading is None:
+        check_fits(
+            n_bytes,
+            f"the eigenproblem of {n_all} clusters (float64)",
+            way_out=_FEW_PARTS_WAY_OUT,
+        )
+        if by_size and not ensemble.has_missing:
+            gram = ensemble.overlap / ensemble.n_partitions
+        else:
+            share = np.divide(counts, degrees, out=np.zeros(len(rows)), where=degrees > 0)
+            gram = weigh_overlap(rows, share, offsets)
+        gram *= column_scale[:, None] * column_scale
+        leading = _leading(
+            gram,
+            n_parts,
+            skip_first,
+            lambda *pair: row_scale[:, None] * sums_of(*pair),
+            counts * np.sqrt(degrees / total),
+        )
     # Scaling to length 1 undoes D^-1/2, so it is left out.
     return Embedding(
         _of_length_one(sums_of(leading.vectors, leading.values), degrees / np.sqrt(total)),
