@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 import naive
 from coterie import PEACE, Ensemble
 from coterie._kernels import peace as kernels
+from coterie.consensus import _peace
 from coterie.consensus._peace import (
     Problem,
     climb_by_columns,
@@ -91,7 +92,7 @@ def test_terms_without_votes_are_absent():
     assert np.isfinite(gradient(ensemble, [[1, 0], [1, 0], [0, 1]])).all()
 
 
-@pytest.mark.parametrize("size", [1.0, 1e-3])
+@pytest.mark.parametrize("size", [1.0, 0.1, 1e-3])
 def test_gain_is_the_difference(size):
     _, labels = noisy_labels(0, 40, 8, noise=0.4, missing=0.2)
     labels[5:9] = labels[4]
@@ -100,12 +101,42 @@ def test_gain_is_the_difference(size):
     Y = start(p, 3).T.copy()
     Z = (1 - size) * Y + size * start(p, 3, 1).T
     expected = problem.log_likelihood(Z) - problem.log_likelihood(Y)
-    everywhere = np.ones(p, dtype=bool)
-    assert kernels.gain(*problem, Y, Z, everywhere) == pytest.approx(expected, rel=1e-9)
-    changed = np.arange(p) % 3 == 0
-    Z[:, ~changed] = Y[:, ~changed]
-    expected = problem.log_likelihood(Z) - problem.log_likelihood(Y)
-    assert kernels.gain(*problem, Y, Z, changed) == pytest.approx(expected, rel=1e-9)
+    assert kernels.gain(*problem, Y, Z) == pytest.approx(expected, rel=1e-9)
+
+
+@given(
+    ratio=st.floats(0.8, 1.25),
+    c=st.integers(0, 9),
+    r=st.integers(0, 9),
+    a=st.floats(1e-6, 1 - 1e-6),
+)
+def test_gain_of_one_pair(ratio, c, r, a):
+    b = min(a * ratio, 1 - 1e-9)
+    pair = [np.array([x]) for x in (c, r, a, b)]
+    found = kernels.gain_of_row(*(x.astype(float) for x in pair), np.empty(1))
+    terms = (c * math.log(b / a), r * (math.log1p(-b) - math.log1p(-a)))
+    assert found == pytest.approx(sum(terms), abs=1e-14 * (1 + c + r) / (1 - max(a, b)))
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_counts_held_are_the_counts_made(missing, monkeypatch):
+    _, labels = noisy_labels(0, 30, 8, noise=0.4, missing=missing)
+    labels[5:9] = labels[4]
+    made = Problem.of_patterns(Ensemble(labels))
+    held = made.holding_counts()
+    assert held.counts.shape[0] == (2 if missing else 1)
+    Y = start(len(made.weights), 3).T.copy()
+    assert held.log_likelihood(Y) == made.log_likelihood(Y)
+    np.testing.assert_array_equal(held.gradient(Y), made.gradient(Y))
+    monkeypatch.setattr(_peace, "HELD", 100)
+    assert made.holding_counts() is made
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 63, 64, 65, 1000])
+def test_sums_are_folded_rightly(n):
+    x, y = np.random.default_rng(n).normal(size=(2, n))
+    assert kernels.dot(x, y, np.empty(n)) == pytest.approx(math.fsum(x * y), abs=1e-12)
+    assert kernels.fold(x.copy()) == pytest.approx(math.fsum(x), abs=1e-12)
 
 
 # --- solver='paper' -------------------------------------------------------------------------------
@@ -171,24 +202,23 @@ def test_likelihood_never_falls(climb, missing, seed):
     assert (np.diff(trace) >= -1e-9).all()
 
 
-def test_no_single_move_lowers_the_likelihood(seed):
+@pytest.mark.parametrize("reach", [1.0, 1.2, 1.9])
+def test_no_single_move_lowers_the_likelihood(reach, seed):
     _, labels = noisy_labels(seed, 40, 9, noise=0.6, missing=0.1)
     labels[10:20] = labels[9]
     problem = Problem.of_patterns(Ensemble(labels))
     p = len(problem.weights)
     Y = start(p, 4, seed).T.copy()
     seen = np.empty(9, dtype=np.int64)
-    small, both = (np.empty(4096, dtype=problem.scratch.dtype) for _ in range(2))
-    together, apart, room = np.empty(p + 1), np.empty(p + 1), np.empty((4, p + 1))
+    small, both = (np.empty(4096, dtype=problem.counts.dtype) for _ in range(2))
+    together, apart, room = np.empty(p + 1), np.empty(p + 1), np.empty((5, p + 1))
     for i in [*range(p)] * 3:
-        n_seen = kernels.load_row(
-            *problem[:3], problem.weights, i, seen, small, both, together, apart
-        )
+        n_seen = kernels.load_row(*problem[:5], i, p, seen, small, both, together, apart)
         before = Y.copy()
         own = 0.5 * (problem.weights[i] - 1) * n_seen
-        _, moved = kernels.move(Y, i, own, together, apart, room, 0.0)
+        _, moved = kernels.move(Y, i, own, together, apart, room, 0.0, reach)
         if moved:
-            assert kernels.gain(*problem, before, Y, np.ones(p, dtype=bool)) >= -1e-12
+            assert kernels.gain(*problem, before, Y) >= -1e-12
         assert (Y >= 0).all()
         assert Y.sum(axis=0) == pytest.approx(np.ones(p), abs=1e-12)
 

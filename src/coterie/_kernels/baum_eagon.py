@@ -6,11 +6,11 @@ import numpy as np
 
 from coterie._kernels._jit import njit, parallel_njit, prange
 from coterie._kernels.coassociation import _TILE
-from coterie._kernels.peace import dot, load_row, pair_probabilities
+from coterie._kernels.peace import dot, inner, load_row, pair_probabilities
 
 
 @njit
-def grow(columns, missing, has_missing, scratch, diagonal, Y, out, errors):
+def grow(columns, missing, has_missing, counts, diagonal, Y, out, errors):
     """Write the transform of the memberships `Y` (K, n) to `out`.
 
     `errors` gets for each object the sum over j of (S_ij - y_i'y_j)^2 at `Y`. A pair that no
@@ -20,11 +20,12 @@ def grow(columns, missing, has_missing, scratch, diagonal, Y, out, errors):
     n_clusters = Y.shape[0]
     ones = np.ones(n)
     seen = np.empty(n_partitions, dtype=np.int64)
-    small, both = np.empty(_TILE, dtype=scratch.dtype), np.empty(_TILE, dtype=scratch.dtype)
+    small, both = np.empty(_TILE, dtype=counts.dtype), np.empty(_TILE, dtype=counts.dtype)
     together, apart, a, rest = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    work = np.empty(n)
     for i in range(n):
         n_seen = load_row(
-            columns, missing, has_missing, ones, i, seen, small, both, together, apart
+            columns, missing, has_missing, counts, ones, i, n, seen, small, both, together, apart
         )
         if diagonal:
             together[i] = n_seen
@@ -36,10 +37,10 @@ def grow(columns, missing, has_missing, scratch, diagonal, Y, out, errors):
             here = 1.0 if observed > 0.0 else 0.0
             terms += here
             rest[j] = here * (together[j] / (observed if observed > 0.0 else 1.0) - a[j])
-        errors[i] = dot(rest, rest)
+        errors[i] = dot(rest, rest, work)
         total = 0.0
         for k in range(n_clusters):
-            out[k, i] = y[k] * (terms + dot(Y[k], rest))
+            out[k, i] = y[k] * (terms + dot(Y[k], rest, work))
             total += out[k, i]
         for k in range(n_clusters):
             out[k, i] = out[k, i] / total if total > 0.0 else y[k]
@@ -66,7 +67,7 @@ def fit_rows(together, observed, M, out):
                             H[k, m] += M[k, j] * M[m, j]
         size = 0.0
         for k in range(n_clusters):
-            g[k] -= dot(H[k], y)
+            g[k] -= inner(H[k], y)
             size = max(size, H[k, k])
         for _ in range(1000 * n_clusters):
             up, down = 0, -1

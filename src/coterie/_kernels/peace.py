@@ -3,7 +3,8 @@
 Memberships come as `Y`, (K, p): one column per distinct label row ("pattern"), one row per
 cluster, so that the inner loops run over patterns. `weights` says how many objects each column
 stands for. The counts of a row of pairs are made from the labels when they are needed, in small
-integers, by the kernels of co-association: nothing here holds an array over pairs.
+integers, by the kernels of co-association. `counts` has the type for them; where it is not empty
+it holds them for all pairs, (1, p, p) together and with missing labels (2, p, p) also observed.
 
 A pair that no partition puts together (or that none puts apart) has no such term, whatever its
 probability: hence the choices `x if c > 0.0 else 1.0` under fractions.
@@ -23,89 +24,124 @@ from coterie._kernels.coassociation import (
     seen_partitions,
 )
 
+REACH = 1.2  # how far a pass moves a column, its best place being at 1 (over-relaxation)
+
 
 @njit
-def load_row(columns, missing, has_missing, weights, i, seen, small, both, together, apart):
+def load_row(
+    columns, missing, has_missing, counts, weights, i, n, seen, small, both, together, apart
+):
     """Write for pattern i the weighted counts of partitions that put it with, and apart from, all.
 
-    The entry of i itself is 0 in both. Return how many partitions saw i. `seen`, `small` and
-    `both` are scratch.
+    "All" are the first `n` patterns. The entry of i itself is 0 in both. Return how many
+    partitions saw i. `seen`, `small` and `both` are scratch.
     """
-    n = columns.shape[1]
+    held = counts.shape[0] > 0
     n_seen = seen_partitions(columns, i, missing, seen)
     for start in range(0, n, _TILE):
         stop = min(n, start + _TILE)
-        count_together(columns, i, seen, n_seen, start, stop, small)
+        with_i, observed = small[: stop - start], both[: stop - start]
+        if held:
+            with_i = counts[0, i, start:stop]
+        else:
+            count_together(columns, i, seen, n_seen, start, stop, small)
         if has_missing:
-            count_observed(columns, missing, seen, n_seen, start, stop, both)
+            if held:
+                observed = counts[1, i, start:stop]
+            else:
+                count_observed(columns, missing, seen, n_seen, start, stop, both)
             for j in range(stop - start):
                 w = weights[start + j]
-                together[start + j] = w * small[j]
-                apart[start + j] = w * (np.float64(both[j]) - np.float64(small[j]))
+                together[start + j] = w * with_i[j]
+                apart[start + j] = w * (np.float64(observed[j]) - np.float64(with_i[j]))
         else:
             for j in range(stop - start):
                 w = weights[start + j]
-                together[start + j] = w * small[j]
-                apart[start + j] = w * (np.float64(n_seen) - np.float64(small[j]))
-    together[i] = 0.0
-    apart[i] = 0.0
+                together[start + j] = w * with_i[j]
+                apart[start + j] = w * (np.float64(n_seen) - np.float64(with_i[j]))
+    if i < n:
+        together[i] = 0.0
+        apart[i] = 0.0
     return n_seen
 
 
 @njit
-def dot(x, y):
-    """Return the sum of x y in eight running sums: quick, and the same on every machine."""
+def fold(x):
+    """Return the sum of x, which is destroyed.
+
+    Sums are folded eight to one, then added up: every loop but the short last ones is over
+    independent entries, so it becomes vector instructions without any leave to reorder sums, and
+    the result is the same on every machine.
+    """
     n = x.shape[0]
-    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
-    j = 0
-    while j + 8 <= n:
-        s0 += x[j] * y[j]
-        s1 += x[j + 1] * y[j + 1]
-        s2 += x[j + 2] * y[j + 2]
-        s3 += x[j + 3] * y[j + 3]
-        s4 += x[j + 4] * y[j + 4]
-        s5 += x[j + 5] * y[j + 5]
-        s6 += x[j + 6] * y[j + 6]
-        s7 += x[j + 7] * y[j + 7]
-        j += 8
-    while j < n:
-        s0 += x[j] * y[j]
-        j += 1
-    return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
+    h = n // 8
+    for j in range(h):
+        x[j] = ((x[j] + x[j + h]) + (x[j + 2 * h] + x[j + 3 * h])) + (
+            (x[j + 4 * h] + x[j + 5 * h]) + (x[j + 6 * h] + x[j + 7 * h])
+        )
+    s = 0.0
+    for j in range(h):
+        s += x[j]
+    for j in range(8 * h, n):
+        s += x[j]
+    return s
 
 
 @njit
-def total(x):
-    """Return the sum of x in eight running sums."""
+def dot(x, y, work):
+    """Return the sum of x y, folded as in `fold`; `work` is scratch of an eighth of their size."""
     n = x.shape[0]
-    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
-    j = 0
-    while j + 8 <= n:
-        s0 += x[j]
-        s1 += x[j + 1]
-        s2 += x[j + 2]
-        s3 += x[j + 3]
-        s4 += x[j + 4]
-        s5 += x[j + 5]
-        s6 += x[j + 6]
-        s7 += x[j + 7]
-        j += 8
-    while j < n:
-        s0 += x[j]
-        j += 1
-    return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
+    h = n // 8
+    for j in range(h):
+        work[j] = (
+            (x[j] * y[j] + x[j + h] * y[j + h])
+            + (x[j + 2 * h] * y[j + 2 * h] + x[j + 3 * h] * y[j + 3 * h])
+        ) + (
+            (x[j + 4 * h] * y[j + 4 * h] + x[j + 5 * h] * y[j + 5 * h])
+            + (x[j + 6 * h] * y[j + 6 * h] + x[j + 7 * h] * y[j + 7 * h])
+        )
+    s = fold(work[:h])
+    for j in range(8 * h, n):
+        s += x[j] * y[j]
+    return s
+
+
+@njit
+def inner(x, y):
+    """Return the sum of x y for vectors as short as a membership."""
+    s = 0.0
+    for k in range(x.shape[0]):
+        s += x[k] * y[k]
+    return s
 
 
 @njit
 def pair_probabilities(Y, y, out):
     """Write y'y_j for every column j."""
-    n_clusters, n = Y.shape
-    out[:] = 0.0
-    for k in range(n_clusters):
-        if y[k] != 0.0:
-            row, share = Y[k], y[k]
-            for j in range(n):
-                out[j] += share * row[j]
+    add_rows(Y, np.arange(y.size), y, out)
+
+
+@njit
+def add_rows(Y, some, shares, out):
+    """Write the sum of the rows `some` of Y, times `shares`, to `out`; two rows at a time."""
+    n = Y.shape[1]
+    used = np.empty(some.size, dtype=np.int64)
+    n_used = 0
+    for s in range(some.size):
+        if shares[s] != 0.0:
+            used[n_used] = s
+            n_used += 1
+    if n_used % 2 == 1:
+        row, share = Y[some[used[0]]], shares[used[0]]
+        for j in range(n):
+            out[j] = share * row[j]
+    else:
+        out[:n] = 0.0
+    for u in range(n_used % 2, n_used, 2):
+        one, two = Y[some[used[u]]], Y[some[used[u + 1]]]
+        first, second = shares[used[u]], shares[used[u + 1]]
+        for j in range(n):
+            out[j] += first * one[j] + second * two[j]
 
 
 @njit
@@ -141,27 +177,28 @@ def directional(together, apart, a, d, step, out):
         z = 1.0 - x
         inside &= (c == 0.0 or x > 0.0) and (r == 0.0 or z > 0.0)
         out[j] = d[j] * (c / (x if c > 0.0 else 1.0) - r / (z if r > 0.0 else 1.0))
-    return total(out) if inside else -np.inf
+    return fold(out) if inside else -np.inf
 
 
 # --- the whole likelihood ----------------------------------------------------------------------
 
 
 @njit
-def likelihood(columns, missing, has_missing, scratch, weights, Y):
+def likelihood(columns, missing, has_missing, counts, weights, Y):
     """Return the log-likelihood over all pairs of objects, without binomial coefficients."""
     n_partitions, n = columns.shape
     seen = np.empty(n_partitions, dtype=np.int64)
-    small, both = np.empty(_TILE, dtype=scratch.dtype), np.empty(_TILE, dtype=scratch.dtype)
+    small, both = np.empty(_TILE, dtype=counts.dtype), np.empty(_TILE, dtype=counts.dtype)
     together, apart, a = np.empty(n), np.empty(n), np.empty(n)
     value = 0.0
     for i in range(n):
         n_seen = load_row(
-            columns, missing, has_missing, weights, i, seen, small, both, together, apart
+            columns, missing, has_missing, counts, weights, i, i, seen, small, both, together, apart
         )
-        pair_probabilities(Y, Y[:, i].copy(), a)
+        y = Y[:, i].copy()
+        pair_probabilities(Y[:, :i], y, a[:i])
         own = 0.5 * (weights[i] - 1.0) * n_seen
-        row = own * math.log(a[i]) if own > 0.0 else 0.0
+        row = own * math.log(inner(y, y)) if own > 0.0 else 0.0
         for j in range(i):
             if together[j] > 0.0:
                 row += together[j] * math.log(a[j])
@@ -172,77 +209,94 @@ def likelihood(columns, missing, has_missing, scratch, weights, Y):
 
 
 @njit
-def log_of_ratio(new, old):
-    """Return log(new / old): by its series where they are close, which is quicker."""
-    d = (new - old) / old
-    if -0.01 < d < 0.01:  # what is left out is below 1e-17 of the result
-        tail = 1 / 5 + d * (-1 / 6 + d * (1 / 7 - d / 8))
-        return d * (1.0 + d * (-1 / 2 + d * (1 / 3 + d * (-1 / 4 + d * tail))))
-    return math.log(max(new, 0.0) / old)  # rounding can pass 0
+def log_of_close(new, old):
+    """Return (log(new / old), whether they are close enough for this series to be exact)."""
+    z = (new - old) / (new + old)
+    q = z * z
+    tail = 1 / 7 + q * (1 / 9 + q * (1 / 11 + q * (1 / 13 + q / 15)))
+    return 2.0 * z * (1.0 + q * (1 / 3 + q * (1 / 5 + q * tail))), q < 0.01
 
 
 @njit
-def gain(columns, missing, has_missing, scratch, weights, Y, Z, changed):
-    """Return the log-likelihood of Z minus that of Y, pair by pair: exact where they are close.
+def gain_of_row(together, apart, a, b, work):
+    """Return the sum of c log(b / a) + r log((1 - b) / (1 - a)) over one row of pairs.
 
-    `changed` says in which columns they may differ.
+    Most pairs of an extrapolation change by little: these are summed without a logarithm, in a
+    loop of vector instructions, and the others one by one.
     """
+    n = a.shape[0]
+    n_far = 0
+    for j in range(n):
+        c, r = together[j], apart[j]
+        one, near = log_of_close(b[j] if c > 0.0 else 1.0, a[j] if c > 0.0 else 1.0)
+        two, close = log_of_close(1.0 - b[j] if r > 0.0 else 1.0, 1.0 - a[j] if r > 0.0 else 1.0)
+        n_far += 1 if not (near and close) else 0
+        work[j] = c * one + r * two if near and close else 0.0
+    value = fold(work)
+    if n_far > 0:
+        for j in range(n):
+            c, r = together[j], apart[j]
+            x, z = (b[j], a[j]) if c > 0.0 else (1.0, 1.0)
+            x1, z1 = (1.0 - b[j], 1.0 - a[j]) if r > 0.0 else (1.0, 1.0)
+            if not (log_of_close(x, z)[1] and log_of_close(x1, z1)[1]):
+                value += c * math.log(x / z) + r * math.log(max(x1, 0.0) / z1)  # rounding
+    return value
+
+
+@njit
+def gain(columns, missing, has_missing, counts, weights, Y, Z):
+    """Return the log-likelihood of Z minus that of Y, pair by pair: exact where they are close."""
     n_partitions, n = columns.shape
     seen = np.empty(n_partitions, dtype=np.int64)
-    small, both = np.empty(_TILE, dtype=scratch.dtype), np.empty(_TILE, dtype=scratch.dtype)
+    small, both = np.empty(_TILE, dtype=counts.dtype), np.empty(_TILE, dtype=counts.dtype)
     together, apart, a, b = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    work = np.empty(n)
     value = 0.0
     for i in range(n):
-        if not changed[i]:
-            continue
         n_seen = load_row(
-            columns, missing, has_missing, weights, i, seen, small, both, together, apart
+            columns, missing, has_missing, counts, weights, i, i, seen, small, both, together, apart
         )
-        pair_probabilities(Y, Y[:, i].copy(), a)
-        pair_probabilities(Z, Z[:, i].copy(), b)
+        y, z = Y[:, i].copy(), Z[:, i].copy()
+        pair_probabilities(Y[:, :i], y, a[:i])
+        pair_probabilities(Z[:, :i], z, b[:i])
         own = 0.5 * (weights[i] - 1.0) * n_seen
-        row = own * log_of_ratio(b[i], a[i]) if own > 0.0 else 0.0
-        for j in range(n):
-            if j >= i and changed[j]:
-                continue  # counted in row j
-            if together[j] > 0.0:
-                row += together[j] * log_of_ratio(b[j], a[j])
-            if apart[j] > 0.0:
-                row += apart[j] * log_of_ratio(1.0 - b[j], 1.0 - a[j])
+        row = own * math.log(inner(z, z) / inner(y, y)) if own > 0.0 else 0.0
+        row += gain_of_row(together[:i], apart[:i], a[:i], b[:i], work[:i])
         value += weights[i] * row
     return value
 
 
 @njit
-def gradients(columns, missing, has_missing, scratch, weights, Y, out):
+def gradients(columns, missing, has_missing, counts, weights, Y, out):
     """Write the gradient g_i of every column (of one object of each pattern) to `out` (K, p)."""
     n_partitions, n = columns.shape
     seen = np.empty(n_partitions, dtype=np.int64)
-    small, both = np.empty(_TILE, dtype=scratch.dtype), np.empty(_TILE, dtype=scratch.dtype)
+    small, both = np.empty(_TILE, dtype=counts.dtype), np.empty(_TILE, dtype=counts.dtype)
     together, apart, a, w = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    work = np.empty(n)
     for i in range(n):
         n_seen = load_row(
-            columns, missing, has_missing, weights, i, seen, small, both, together, apart
+            columns, missing, has_missing, counts, weights, i, n, seen, small, both, together, apart
         )
         pair_probabilities(Y, Y[:, i].copy(), a)
         slopes(together, apart, a, w)
         own = (weights[i] - 1.0) * n_seen / a[i]
         for k in range(Y.shape[0]):
-            out[k, i] = dot(Y[k], w) + own * Y[k, i]
+            out[k, i] = dot(Y[k], w, work) + own * Y[k, i]
 
 
 @njit
-def observations(columns, missing, has_missing, scratch, weights, out):
+def observations(columns, missing, has_missing, counts, weights, out):
     """Write for each pattern the number of votes on the pairs of one of its objects: sum_j N_ij."""
     n_partitions, n = columns.shape
     seen = np.empty(n_partitions, dtype=np.int64)
-    small, both = np.empty(_TILE, dtype=scratch.dtype), np.empty(_TILE, dtype=scratch.dtype)
+    small, both = np.empty(_TILE, dtype=counts.dtype), np.empty(_TILE, dtype=counts.dtype)
     together, apart = np.empty(n), np.empty(n)
     for i in range(n):
         n_seen = load_row(
-            columns, missing, has_missing, weights, i, seen, small, both, together, apart
+            columns, missing, has_missing, counts, weights, i, n, seen, small, both, together, apart
         )
-        out[i] = total(together) + total(apart) + (weights[i] - 1.0) * n_seen
+        out[i] = fold(together) + fold(apart) + (weights[i] - 1.0) * n_seen
 
 
 @njit
@@ -300,7 +354,7 @@ def steepest(G, Y, top, bottom):
 
 @njit
 def climb_one_by_one(
-    columns, missing, has_missing, scratch, weights, Y, G, stop_below, max_steps, exact, path
+    columns, missing, has_missing, counts, weights, Y, G, stop_below, max_steps, exact, path
 ):
     """Take at most `max_steps` steps of the paper's algorithm; return (steps, gap).
 
@@ -312,7 +366,7 @@ def climb_one_by_one(
     n_partitions, n = columns.shape
     n_clusters = Y.shape[0]
     seen = np.empty(n_partitions, dtype=np.int64)
-    small, both = np.empty(_TILE, dtype=scratch.dtype), np.empty(_TILE, dtype=scratch.dtype)
+    small, both = np.empty(_TILE, dtype=counts.dtype), np.empty(_TILE, dtype=counts.dtype)
     ones = np.ones(n)
     c, r, before, after, rest = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     together, apart, a = np.empty(n + 1), np.empty(n + 1), np.empty(n + 1)
@@ -323,7 +377,9 @@ def climb_one_by_one(
             return t, gap
         y = Y[:, j].copy()
         _, u, v = gap_of(G[:, j], y)
-        n_seen = load_row(columns, missing, has_missing, ones, j, seen, small, both, c, r)
+        n_seen = load_row(
+            columns, missing, has_missing, counts, ones, j, n, seen, small, both, c, r
+        )
         own = 0.5 * (weights[j] - 1.0) * n_seen
         pair_probabilities(Y, y, a[:n])
         square = a[j]
@@ -359,7 +415,7 @@ def climb_one_by_one(
             if old_share != 0.0 or new_share != 0.0:
                 for i in range(n):
                     g[i] += new_share * after[i] - old_share * before[i]
-            g[j] = dot(Y[k], rest) + 2.0 * own / a[j] * new[k]
+            g[j] = dot(Y[k], rest, work) + 2.0 * own / a[j] * new[k]
         gap, j = steepest(G, Y, before, after)
     return max_steps, gap
 
@@ -404,15 +460,24 @@ def plan(g, H, y, p):
 
 
 @njit
+def is_safe(step, slope, bend):
+    """Say whether the likelihood surely rises over a step along a line.
+
+    It is self-concordant, the counts being at least 1: so it rises by step * slope - (-x -
+    log(1 - x)) at least, where x^2 = step^2 * bend.
+    """
+    x = step * math.sqrt(bend)
+    return x < 0.9 and step * slope + x + math.log(1.0 - x) > 0.25 * slope
+
+
+@njit
 def safe_step(together, apart, a, d, slope, bend, work):
     """Return a step in (0, 1] along d at which the likelihood is not lower.
 
     It is concave along d, so that is any step at which the slope is not negative yet. A whole
-    step beyond the top is as good where the likelihood is self-concordant enough to say so:
-    the counts are at least 1, so it rises by slope - (-x - log(1 - x)) at least, x^2 = bend.
+    step beyond the top is as good where it `is_safe`.
     """
-    x = math.sqrt(bend)
-    if x < 0.9 and slope + x + math.log(1.0 - x) > 0.25 * slope:
+    if is_safe(1.0, slope, bend):
         return 1.0
     high_slope = directional(together, apart, a, d, 1.0, work)
     if high_slope >= 0.0:
@@ -434,9 +499,11 @@ def safe_step(together, apart, a, d, slope, bend, work):
 
 
 @njit
-def move(Y, i, own, together, apart, room, skip_below):
+def move(Y, i, own, together, apart, room, skip_below, reach):
     """Move column i to, or towards, the memberships that are best with all others fixed.
 
+    Or somewhat beyond them, `reach` times as far, where the likelihood rises all the same: in
+    passes over all columns those that come later pull this one along.
     Return (gap, moved): the gap of the KKT conditions before, and whether the column changed.
     `together` and `apart` are its counts, with one entry more than columns; that entry of
     `together` gets the weight `own` of the pairs of the pattern with itself. Their term
@@ -444,21 +511,26 @@ def move(Y, i, own, together, apart, room, skip_below):
     with the same gradient, and concave, so that the step along a line is a concave problem.
     """
     n_clusters, n = Y.shape
-    a, w, d, work = room[0], room[1], room[2], room[3]
+    a, w, d, work, bends = room[0], room[1], room[2], room[3], room[4]
     y = Y[:, i].copy()
     pair_probabilities(Y, y, a[:n])
-    slopes(together[:n], apart[:n], a[:n], w[:n])
-    square = dot(y, y)
+    for j in range(n):
+        c, r = together[j], apart[j]
+        x = 1.0 / (a[j] if c > 0.0 else 1.0)
+        z = 1.0 / ((1.0 - a[j]) if r > 0.0 else 1.0)
+        w[j] = c * x - r * z
+        bends[j] = c * x * x + r * z * z
+    square = inner(y, y)
     together[n], apart[n], a[n] = own, 0.0, square
     g = np.empty(n_clusters)
     for k in range(n_clusters):
-        g[k] = dot(Y[k], w[:n]) + 2.0 * own / square * y[k]
+        g[k] = dot(Y[k], w[:n], work) + 2.0 * own / square * y[k]
     gap, _, _ = gap_of(g, y)
     if gap < skip_below or not gap > 0.0:
         return gap, False
 
     # Clusters that have no mass and would get none stay out.
-    level = dot(g, y)
+    level = inner(g, y)
     some = np.empty(n_clusters, dtype=np.int64)
     n_some = 0
     for k in range(n_clusters):
@@ -466,37 +538,33 @@ def move(Y, i, own, together, apart, room, skip_below):
             some[n_some] = k
             n_some += 1
     some = some[:n_some]
-    for j in range(n):
-        c, r = together[j], apart[j]
-        x = a[j] if c > 0.0 else 1.0
-        z = (1.0 - a[j]) if r > 0.0 else 1.0
-        w[j] = c / (x * x) + r / (z * z)
     H = np.empty((n_some, n_some))
     for s in range(n_some):
         row = Y[some[s]]
         for j in range(n):
-            work[j] = w[j] * row[j]
+            work[j] = bends[j] * row[j]
         for t in range(s + 1):
-            H[s, t] = H[t, s] = (
-                -dot(work[:n], Y[some[t]]) - 4.0 * own / (square * square) * y[some[s]] * y[some[t]]
-            )
+            own_bend = 4.0 * own / (square * square) * y[some[s]] * y[some[t]]
+            H[s, t] = H[t, s] = -dot(work[:n], Y[some[t]], d) - own_bend
     p = np.empty(n_some)
     plan(g[some], H, y[some], p)
 
-    d[:] = 0.0
-    slope = bend = 0.0
+    add_rows(Y, some, p, d)
+    d[n] = slope = bend = 0.0
     for s in range(n_some):
         k = some[s]
-        if p[s] != 0.0:
-            row, share = Y[k], p[s]
-            for j in range(n):
-                d[j] += share * row[j]
-            d[n] += 2.0 * share * y[k]
-            slope += share * g[k]
-            bend -= share * dot(H[s], p)
+        d[n] += 2.0 * p[s] * y[k]
+        slope += p[s] * g[k]
+        bend -= p[s] * inner(H[s], p)
     if not slope > 0.0:
         return gap, False
     step = safe_step(together, apart, a, d, slope, bend, work)
+    if step == 1.0 and reach > 1.0:
+        inside = is_safe(reach, slope, bend)
+        for s in range(n_some):
+            inside &= p[s] == 0.0 or y[some[s]] + reach * p[s] > 0.0
+        if inside:
+            step = reach
     for s in range(n_some):
         k = some[s]
         Y[k, i] = 0.0 if step == 1.0 and p[s] == -y[k] else y[k] + step * p[s]
@@ -504,45 +572,63 @@ def move(Y, i, own, together, apart, room, skip_below):
 
 
 @njit
-def sweep(columns, missing, has_missing, scratch, weights, Y, skip_below, changing):
-    """Move each column of `changing` once, in turn; return (largest gap met, columns moved)."""
+def sweep(columns, missing, has_missing, counts, weights, Y, skip_below):
+    """Move each column once, in turn; return (largest gap met, columns moved)."""
     n_partitions, n = columns.shape
     seen = np.empty(n_partitions, dtype=np.int64)
-    small, both = np.empty(_TILE, dtype=scratch.dtype), np.empty(_TILE, dtype=scratch.dtype)
-    together, apart, room = np.empty(n + 1), np.empty(n + 1), np.empty((4, n + 1))
+    small, both = np.empty(_TILE, dtype=counts.dtype), np.empty(_TILE, dtype=counts.dtype)
+    together, apart, room = np.empty(n + 1), np.empty(n + 1), np.empty((5, n + 1))
     largest, n_moved = 0.0, 0
     for i in range(n):
-        if not changing[i]:
-            continue
         n_seen = load_row(
-            columns, missing, has_missing, weights, i, seen, small, both, together, apart
+            columns, missing, has_missing, counts, weights, i, n, seen, small, both, together, apart
         )
         own = 0.5 * (weights[i] - 1.0) * n_seen
-        gap, moved = move(Y, i, own, together, apart, room, skip_below)
+        gap, moved = move(Y, i, own, together, apart, room, skip_below, REACH)
         largest = max(largest, gap)
         n_moved += moved
     return largest, n_moved
 
 
 @parallel_njit
-def place_new(columns, missing, has_missing, scratch, weights, Y, first, tol, max_iter):
-    """Find the memberships of the columns from `first` on, whose weight is 0, given the others."""
+def place_new(columns, missing, has_missing, counts, weights, Y, first, tol, max_iter):
+    """Find the memberships of the columns from `first` on, given those before.
+
+    Each is placed as if alone, so that its place does not depend on the others.
+    """
     n_partitions, n = columns.shape
     for new in prange(n - first):
         i = first + new
         seen = np.empty(n_partitions, dtype=np.int64)
-        small, both = np.empty(_TILE, dtype=scratch.dtype), np.empty(_TILE, dtype=scratch.dtype)
-        together, apart, room = np.empty(n + 1), np.empty(n + 1), np.empty((4, n + 1))
-        load_row(columns, missing, has_missing, weights, i, seen, small, both, together, apart)
-        below = tol * (total(together[:n]) + total(apart[:n]))
+        small, both = np.empty(_TILE, dtype=counts.dtype), np.empty(_TILE, dtype=counts.dtype)
+        together, apart = np.zeros(first + 2), np.zeros(first + 2)
+        room, alone = np.empty((5, first + 2)), np.empty((Y.shape[0], first + 1))
+        alone[:, :first] = Y[:, :first]
+        alone[:, first] = Y[:, i]
+        load_row(
+            columns,
+            missing,
+            has_missing,
+            counts,
+            weights,
+            i,
+            first,
+            seen,
+            small,
+            both,
+            together,
+            apart,
+        )
+        below = tol * (fold(together[:first].copy()) + fold(apart[:first].copy()))
         for _ in range(max_iter):
-            _, moved = move(Y, i, 0.0, together, apart, room, below)
+            _, moved = move(alone, first, 0.0, together, apart, room, below, 1.0)
             if not moved:
                 break
+        Y[:, i] = alone[:, first]
 
 
 @njit
-def best_twin(columns, missing, has_missing, scratch, inverse, Y):
+def best_twin(columns, missing, has_missing, counts, inverse, Y):
     """Give identical objects the memberships of that one of them for which the likelihood is best.
 
     `columns` and `Y` are of objects, `inverse` says which are identical. The likelihood does not
@@ -550,7 +636,7 @@ def best_twin(columns, missing, has_missing, scratch, inverse, Y):
     """
     n_partitions, n = columns.shape
     seen = np.empty(n_partitions, dtype=np.int64)
-    small, both = np.empty(_TILE, dtype=scratch.dtype), np.empty(_TILE, dtype=scratch.dtype)
+    small, both = np.empty(_TILE, dtype=counts.dtype), np.empty(_TILE, dtype=counts.dtype)
     together, apart, a = np.empty(n), np.empty(n), np.empty(n)
     ones = np.ones(n)
     order = np.argsort(inverse, kind="mergesort")
@@ -561,16 +647,28 @@ def best_twin(columns, missing, has_missing, scratch, inverse, Y):
             stop += 1
         if stop - start > 1:
             group = order[start:stop]
+            one = group[0]
             n_seen = load_row(
-                columns, missing, has_missing, ones, group[0], seen, small, both, together, apart
+                columns,
+                missing,
+                has_missing,
+                counts,
+                ones,
+                one,
+                n,
+                seen,
+                small,
+                both,
+                together,
+                apart,
             )
             for i in group:
                 together[i] = apart[i] = 0.0
-            best, found = -np.inf, group[0]
+            best, found = -np.inf, one
             for i in group:
                 y = Y[:, i].copy()
                 pair_probabilities(Y, y, a)
-                value = 0.5 * n_seen * (group.size - 1.0) * math.log(dot(y, y))
+                value = 0.5 * n_seen * (group.size - 1.0) * math.log(inner(y, y))
                 for j in range(n):
                     if together[j] > 0.0:
                         value += together[j] * math.log(a[j])
@@ -588,9 +686,9 @@ def best_twin(columns, missing, has_missing, scratch, inverse, Y):
 def products(rows, last):
     """Return the (m, m) products of `rows` with each other, and the (m,) products with `last`."""
     m = rows.shape[0]
-    square, right = np.empty((m, m)), np.empty(m)
+    square, right, work = np.empty((m, m)), np.empty(m), np.empty(last.shape[0])
     for s in range(m):
-        right[s] = dot(rows[s], last)
+        right[s] = dot(rows[s], last, work)
         for t in range(s + 1):
-            square[s, t] = square[t, s] = dot(rows[s], rows[t])
+            square[s, t] = square[t, s] = dot(rows[s], rows[t], work)
     return square, right

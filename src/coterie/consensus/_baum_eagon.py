@@ -254,7 +254,7 @@ class BaumEagon(BaseConsensus):
         """Run every start, as many at a time as there are threads."""
         from numba import get_num_threads
 
-        problem = Problem.of_objects(ensemble)
+        problem = Problem.of_objects(ensemble).holding_counts()
         progress = Progress(self.callback, len(starts))
 
         def run(start: int) -> Growth:

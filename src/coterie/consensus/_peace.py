@@ -32,16 +32,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._labels import order_by_size
 from coterie.consensus._base import BaseConsensus
-from coterie.consensus._peace_moves import rearranged
+from coterie.consensus._peace_blocks import Votes, coarse_optimum
 from coterie.ensemble import Ensemble, narrow_columns
 
 __all__ = ["PEACE", "Run", "gradient", "kkt_residual", "log_likelihood"]
 
 Array = NDArray[np.float64]
 
-SETTLED = 1e-2  # gap, relative to the votes on an object, below which clusters are rearranged
+SLOW = 0.7  # what a pass leaves of the gap, above which it is worth while to extrapolate
 WINDOW = 10  # earlier passes that an extrapolation uses
-REPORT = 5  # passes from one report to the next
+HELD = 1 << 26  # bytes of counts that are kept rather than made afresh
 PATIENCE = 3  # numbers of clusters without a better criterion before the search ends
 _BLOCK = 512  # new rows placed at a time
 
@@ -52,8 +52,8 @@ class Problem(NamedTuple):
     columns: NDArray[Any]
     missing: Any
     has_missing: bool
-    scratch: NDArray[Any]
-    """Empty, of the type that counts are made in."""
+    counts: NDArray[Any]
+    """Of all pairs, if they are held, else empty; of the type that counts are made in."""
     weights: Array
     """Objects per column."""
 
@@ -65,8 +65,8 @@ class Problem(NamedTuple):
         from coterie._kernels.coassociation import count_dtype, missing_code
 
         columns = narrow_columns(labels, n_codes)
-        scratch = np.empty(0, dtype=count_dtype(labels.shape[1]))
-        return cls(columns, missing_code(columns), has_missing, scratch, weights)
+        none = np.empty((0, 0, 0), dtype=count_dtype(labels.shape[1]))
+        return cls(columns, missing_code(columns), has_missing, none, weights)
 
     @classmethod
     def of_objects(cls, ensemble: Ensemble) -> Problem:
@@ -81,6 +81,19 @@ class Problem(NamedTuple):
         n_codes = int(ensemble.n_clusters.max())
         weights = patterns.counts.astype(np.float64)
         return cls.of(patterns.labels, n_codes, weights, ensemble.has_missing)
+
+    def holding_counts(self) -> Problem:
+        """Return the same with the counts of all pairs in memory, unless they are many.
+
+        They are small integers, so that is a fraction of a co-association matrix; making them
+        afresh takes about a sixth of a pass.
+        """
+        from coterie._kernels.coassociation import count_matrix, observed_matrix
+
+        matrices = [count_matrix, observed_matrix] if self.has_missing else [count_matrix]
+        if len(matrices) * len(self.weights) ** 2 * self.counts.itemsize > HELD:
+            return self
+        return self._replace(counts=np.stack([matrix(self.columns) for matrix in matrices]))
 
     def mean_observations(self) -> float:
         """Return the mean over objects of sum_j N_ij, by which the tolerance is scaled."""
@@ -214,53 +227,54 @@ def climb_by_columns(
 
     Passes in the order of the objects end in poorer optima than the paper's order, which lets
     clusters grow around the objects that are clearest. So the first pass is as many of the
-    paper's steps as there are columns. When the passes have settled, clusters are rearranged:
-    see `rearranged`.
+    paper's steps as there are columns. Where that leads is cheap to see in a model of hard
+    clusters (`coarse_optimum`): the second step goes there, if the likelihood is not lower.
 
     Passes alone converge linearly, at a rate near 1. So the passes of the recent past are
-    combined to guess where they lead (Anderson's extrapolation); the guess is taken only if its
-    likelihood is not lower than that of the pass.
+    combined to guess where they lead (Anderson's extrapolation) unless they are quick anyway; the
+    guess is taken only if its likelihood is not lower than that of the pass.
     """
-    from coterie._kernels.peace import climb_one_by_one, gain, sweep
+    from coterie._kernels.peace import climb_one_by_one, gain, residual, sweep
 
     Y = Y.copy()
     guess = Extrapolation()
-    n_iter, gap = 0, problem.residual(Y)
-    everywhere = np.ones(Y.shape[1], dtype=np.bool_)
-    settled = SETTLED * problem.mean_observations()
-    unsettled = True
+    slope, n_iter = problem.gradient(Y), 0
+    gap = residual(slope, Y) if len(Y) > 1 else 0.0
+    exact = True  # whether that is the gap of Y, not the largest that was met on the way
     if gap >= stop_below and max_iter > 1:
         yield State(Y, n_iter, gap, False)
         Y = Y.copy()
-        slope, no_path = problem.gradient(Y), np.empty((0, 4))
-        _, gap = climb_one_by_one(*problem, Y, slope, stop_below, Y.shape[1], False, no_path)
-        n_iter, gap = 1, problem.residual(Y)
+        _, gap = climb_one_by_one(
+            *problem, Y, slope, stop_below, Y.shape[1], False, np.empty((0, 4))
+        )
+        n_iter, exact = 1, gap < stop_below
+        if exact:
+            gap = problem.residual(Y)
+    if gap >= stop_below and n_iter < max_iter:
+        yield State(Y, n_iter, gap, False)
+        coarse = coarse_optimum(Votes.of(problem), Y)
+        if gain(*problem, Y, coarse) >= 0.0:
+            Y = coarse
+        n_iter += 1
     while gap >= stop_below and n_iter < max_iter:
         yield State(Y, n_iter, gap, False)
-        if unsettled and gap < settled:
-            unsettled = False
-            Y = rearranged(problem, Y)
-            n_iter += 1
-            gap = problem.residual(Y)
-            guess.forget()
-            continue
-        passed = Y.copy()
-        gap, n_moved = sweep(*problem, passed, 0.25 * stop_below, everywhere)
-        n_iter += 1
+        passed, before = Y.copy(), gap
+        gap, n_moved = sweep(*problem, passed, 0.25 * stop_below)
+        n_iter, exact = n_iter + 1, False
         if gap < stop_below or n_moved == 0:
             Y = passed
-            gap = problem.residual(Y)
+            gap, exact = problem.residual(Y), True
             if n_moved == 0:
                 break
             continue
         further = guess(Y, passed)
-        if further is not None and gain(*problem, passed, further, everywhere) >= 0.0:
-            Y = further
-        else:
-            if further is not None:
+        Y = passed
+        if further is not None and gap > SLOW * before:
+            if gain(*problem, passed, further) >= 0.0:
+                Y = further
+            else:
                 guess.forget()
-            Y = passed
-    yield State(Y, n_iter, problem.residual(Y), True)
+    yield State(Y, n_iter, gap if exact else problem.residual(Y), True)
 
 
 class Extrapolation:
@@ -380,16 +394,13 @@ def run_start(
         Y = np.ones_like(Y)
     history: list[tuple[int, float]] = []
     first = math.nan
-    every = REPORT if solver == "auto" else 1
     for turn, state in enumerate(CLIMBS[solver](problem, Y, stop_below, max_iter)):
-        if state.finished or turn % every == 0:
+        # At the powers of two: the likelihood rises in the beginning, and costs half a pass.
+        if state.finished or solver == "paper" or turn & (turn - 1) == 0:
             history.append((state.n_iter, problem.log_likelihood(state.Y)))
         if turn == 0:
             first = state.residual
-        if state.finished:
-            report(1.0)
-        elif turn % every == 0:
-            report(share_done(first, state.residual, stop_below))
+        report(1.0 if state.finished else share_done(first, state.residual, stop_below))
     # Without any pair to tell apart (one cluster, one object, nothing seen) there is no gap.
     converged = state.residual < stop_below or state.residual == 0.0
     run = Run(len(Y), history[-1][1], state.n_iter, state.residual, converged)
@@ -422,6 +433,7 @@ def run_starts(
 
     shared = solver == "auto"
     problem = Problem.of_patterns(ensemble) if shared else Problem.of_objects(ensemble)
+    problem = problem.holding_counts()
     stop_below = tol * problem.mean_observations()
     progress = Progress(callback, len(starts))
 
@@ -498,12 +510,12 @@ class PEACE(BaseConsensus):
         chosen by the criterion in Notes.
     solver : {'auto', 'paper'}, default='auto'
         'paper' is Algorithm 1: mass is moved from one cluster to another in the one object
-        where that pays most, by an exact line search. 'auto' begins like that, then moves all
-        memberships of one object at a time by Newton steps, extrapolates from one pass over the
-        objects to the next, and tries to rearrange clusters (two divided anew, or two joined and
-        a third divided): the same conditions to the same tolerance, several times faster. Neither
-        ever takes a step that lowers the likelihood. From the same start they may end in
-        different optima.
+        where that pays most, by an exact line search. 'auto' begins like that, looks for a good
+        arrangement of clusters in a coarser model (two divided anew, two joined and a third
+        divided), then moves all memberships of one object at a time by Newton steps and
+        extrapolates from one pass over the objects to the next: the same conditions to the same
+        tolerance, several times faster. Neither ever takes a step that lowers the likelihood.
+        From the same start they may end in different optima.
     init : 'random' or array-like of shape (n_objects, k), default='random'
         Memberships to start from: drawn from the uniform Dirichlet distribution, or given (then
         one start; `n_clusters` must be k or None, which takes k from it).
