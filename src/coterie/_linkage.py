@@ -18,13 +18,14 @@ matrix-free
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coterie._labels import order_by_size
 from coterie._memory import check_fits, memory_limit_bytes
+from coterie._progress import stretch
 from coterie.ensemble import Ensemble, narrow_columns
 
 __all__ = [
@@ -159,7 +160,8 @@ def single_tree(ensemble: Ensemble) -> Tree:
     find_tree = (
         spanning_tree.tree_of_shares if ensemble.has_missing else spanning_tree.tree_of_counts
     )
-    edges, weights = find_tree(leaves.columns, leaves.missing, leaves.count_type)
+    with stretch("spanning tree", len(leaves.counts)) as done:
+        edges, weights = find_tree(leaves.columns, leaves.missing, leaves.count_type, done)
     order = np.lexsort((edges[:, 1], edges[:, 0], weights))
     top = 1.0 if ensemble.has_missing else ensemble.n_partitions
     first, second = kernels.name_clusters(edges[order])
@@ -189,7 +191,8 @@ def scipy_linkage(
         way_out="Use linkage='average' or 'single', which need none",
     )
     distances = condensed_distances(ensemble.narrow_columns, ensemble.has_missing)
-    matrix = hierarchy.linkage(distances, method=method)
+    with stretch("merging clusters (SciPy)"):
+        matrix = hierarchy.linkage(distances, method=method)
     first, second = smallest_leaves(matrix)
     return Tree(first, second, 1.0 - matrix[:, 2]), matrix
 
@@ -327,12 +330,20 @@ def _average_merges(leaves, tolerance: float, regime: Regime, limit: int) -> _Me
     clusters = _Clusters.of_leaves(leaves)
     found: list[_Merges] = []
     while regime != "triangle":
-        if found:
-            nearest, links = kernels.nearest_clusters(
-                leaves, clusters.cluster, clusters.heads, clusters.after, clusters.sizes, tolerance
-            )
-        else:
-            nearest, links = kernels.nearest_leaves(leaves, tolerance)
+        n_now = len(clusters.heads)
+        with stretch("nearest neighbours", n_now, kernels.n_chunks(n_now)) as done:
+            if found:
+                nearest, links = kernels.nearest_clusters(
+                    leaves,
+                    clusters.cluster,
+                    clusters.heads,
+                    clusters.after,
+                    clusters.sizes,
+                    tolerance,
+                    done,
+                )
+            else:
+                nearest, links = kernels.nearest_leaves(leaves, tolerance, done)
         u = np.arange(len(nearest))
         u = u[(nearest[nearest] == u) & (u < nearest)]
         found.append((clusters.heads[u], clusters.heads[nearest[u]], links[u]))
@@ -355,18 +366,18 @@ def _average_merges(leaves, tolerance: float, regime: Regime, limit: int) -> _Me
         use_triangle = regime != "matrix-free" and _triangle_bytes(n_left, dtype) <= limit
         triangle = np.empty(n_left * (n_left - 1) // 2 if use_triangle else 0, dtype=dtype)
         if use_triangle:
-            kernels.fill_triangle(
-                leaves, clusters.cluster, clusters.heads, clusters.after, triangle
+            _fill_triangle(leaves, clusters, triangle)
+        with stretch("merging clusters", n_left**2) as done:
+            first, second, links = kernels.merge_by_chain(
+                leaves,
+                clusters.cluster,
+                clusters.heads,
+                clusters.after,
+                clusters.sizes,
+                tolerance,
+                triangle,
+                done,
             )
-        first, second, links = kernels.merge_by_chain(
-            leaves,
-            clusters.cluster,
-            clusters.heads,
-            clusters.after,
-            clusters.sizes,
-            tolerance,
-            triangle,
-        )
         found.append((clusters.heads[first], clusters.heads[second], links))
     first, second, links = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return first, second, links
@@ -378,8 +389,18 @@ def _merge_greedily(leaves, rule: int, tolerance: float) -> _Merges:  # type: ig
     n_leaves = leaves.columns.shape[1]
     triangle = np.empty(n_leaves * (n_leaves - 1) // 2)
     clusters = _Clusters.of_leaves(leaves)
-    kernels.fill_triangle(leaves, clusters.cluster, clusters.heads, clusters.after, triangle)
+    _fill_triangle(leaves, clusters, triangle)
     return kernels.merge_greedily(triangle, clusters.sizes, rule, tolerance)
+
+
+def _fill_triangle(leaves, clusters: _Clusters, triangle: NDArray[Any]) -> None:  # type: ignore[no-untyped-def]
+    from coterie._kernels import linkage as kernels
+
+    n = len(clusters.heads)
+    with stretch("votes between clusters", n, kernels.n_chunks(n)) as done:
+        kernels.fill_triangle(
+            leaves, clusters.cluster, clusters.heads, clusters.after, triangle, done
+        )
 
 
 class _Clusters(NamedTuple):

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from coterie._encode import MISSING, Column, encode_column, read_columns, recode
 from coterie._files import written_whole
 from coterie._memory import check_fits
+from coterie._progress import stretch
 
 __all__ = ["Ensemble", "Patterns", "as_ensemble"]
 
@@ -123,7 +124,12 @@ class Ensemble:
             subspaces = labels.subspaces if subspaces is None else subspaces
             features = labels.features if features is None else features
         else:
-            encoded = [encode_column(c, i) for i, c in enumerate(read_columns(labels))]
+            columns = read_columns(labels)
+            encoded = []
+            with stretch("labels", len(columns)) as done:
+                for i, column in enumerate(columns):
+                    encoded.append(encode_column(column, i))
+                    done[0] += 1
         self._fill(encoded, groups, validity, posteriors, subspaces, features)
 
     def _fill(

@@ -193,7 +193,7 @@ def test_rounds_go_on_until_the_triangle_fits(monkeypatch, seed):
     filled = []
     fill = kernels.fill_triangle
     monkeypatch.setattr(
-        kernels, "fill_triangle", lambda *args: (filled.append(args[-1].nbytes), fill(*args))
+        kernels, "fill_triangle", lambda *args: (filled.append(args[-2].nbytes), fill(*args))
     )
     free = average_tree(ensemble, together=together, apart=apart)
     tight = average_tree(ensemble, together=together, apart=apart, memory_limit=20_000)

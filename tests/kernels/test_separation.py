@@ -31,7 +31,7 @@ def dense(runs):
     """The matrix of separations, diagonal 0."""
     n = runs.columns.shape[1]
     triangle = np.empty(n * (n - 1) // 2)
-    separation.fill_separations(runs, triangle)
+    separation.fill_separations(runs, triangle, np.zeros(runs.columns.shape[1], dtype=np.int64))
     matrix = np.zeros((n, n))
     matrix[np.tril_indices(n, -1)] = triangle
     return matrix + matrix.T
@@ -82,7 +82,9 @@ def test_tree_and_sums_over_pairs(rule, case):
     ensemble = Ensemble(labels, groups=groups, validity=validity)
     runs = collect_runs(ensemble, rule, ensemble.labels)
     counts = np.ones(len(labels), dtype=np.int64)
-    edges, weights, wins, margin = separation.tree_of_separations(runs, counts)
+    edges, weights, wins, margin = separation.tree_of_separations(
+        runs, counts, np.zeros(1, dtype=np.int64)
+    )
     tree = naive.spanning_tree(dense(runs).tolist())
     order = np.lexsort((edges[:, 1], edges[:, 0], weights))
     assert edges[order].tolist() == [[i, j] for _, i, j in tree]
@@ -107,7 +109,9 @@ def test_many_objects(kind, missing, seed):
         labels, groups=random.integers(0, 3, 30), validity=random.uniform(0.2, 1.0, 30)
     )
     runs = collect_runs(ensemble, kind, ensemble.labels)
-    _, weights, wins, _ = separation.tree_of_separations(runs, np.ones(2500, dtype=np.int64))
+    _, weights, wins, _ = separation.tree_of_separations(
+        runs, np.ones(2500, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    )
     matrix = dense(runs)
     from scipy.sparse.csgraph import minimum_spanning_tree
 

@@ -17,7 +17,9 @@ from strategies import label_matrices, random_labels
 def sorted_tree(find_tree, ensemble):
     columns = ensemble.narrow_columns
     count_type = np.empty(0, dtype=count_dtype(ensemble.n_partitions + 2))
-    edges, weights = find_tree(columns, missing_code(columns), count_type)
+    done = np.zeros(1, dtype=np.int64)
+    edges, weights = find_tree(columns, missing_code(columns), count_type, done)
+    assert done[0] == len(edges)
     assert (edges[:, 0] < edges[:, 1]).all()
     return sorted(zip(weights.tolist(), *edges.T.tolist(), strict=True))
 

@@ -95,6 +95,17 @@ def test_best_start_is_as_good_as_scikit_learns(seed):
     assert kmeans(Points(X), 9, seed=seed).inertia <= peer.inertia_ * 1.01
 
 
+@pytest.mark.parametrize("n_init", [1, 2, 5])
+def test_more_starts_are_never_worse(n_init, seed):
+    points = Points(np.random.default_rng(seed).normal(size=(60, 3)))
+    # The first start is the same, whatever their number.
+    first, best = (kmeans(points, 6, n_init=n, seed=seed) for n in (1, n_init))
+    assert best.inertia <= first.inertia + 1e-12
+    # Fewer different points than parts.
+    twins = Points(np.repeat(points.points[:2], 5, axis=0))
+    assert kmeans(twins, 4, n_init=n_init).inertia == pytest.approx(0.0, abs=1e-12)
+
+
 def test_many_points_start_from_samples(seed, monkeypatch):
     X, _ = make_blobs(5000, 3, centers=6, cluster_std=0.5, random_state=seed)
     monkeypatch.setattr(module, "_SAMPLE", 100)

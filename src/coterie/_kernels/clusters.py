@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie._kernels._jit import njit, parallel_njit, prange
+from coterie._progress import stretch
 
 _BLOCK = 4096  # rows at a time
+_TILE = 256  # points at a time: what is known of them stays in the first-level cache
 _ROOM = 1 << 22  # numbers that the partial sums of all blocks may take
 _MOST_BLOCKS = 64
 _QUICK = 4_000_000  # operations, a millisecond or two, for which no threads are woken
@@ -51,10 +53,12 @@ def weigh_overlap(
     n_all = int(offsets[-1])
     table = np.zeros((n_all + 1, n_all + 1))  # the last cluster is that of missing labels
     codes = np.empty((rows.shape[1], _BLOCK), dtype=np.int64)
-    for start in range(0, len(rows), _BLOCK):
-        block = rows[start : start + _BLOCK]
-        _encode_block(block, offsets, n_all, codes)
-        _weigh_block(codes, weights[start : start + _BLOCK], len(block), table)
+    with stretch("overlap of clusters", len(rows)) as done:
+        for start in range(0, len(rows), _BLOCK):
+            block = rows[start : start + _BLOCK]
+            _encode_block(block, offsets, n_all, codes)
+            _weigh_block(codes, weights[start : start + _BLOCK], len(block), table)
+            done[0] = start
     table = table[:n_all, :n_all]
     upper = np.triu(table, 1)
     upper += upper.T
@@ -75,6 +79,52 @@ def describe_clusters(rows, counts, offsets):
                 if first[c] > i:
                     first[c] = i
     return first, sizes
+
+
+@parallel_njit
+def count_sharing(overlap, order):
+    """Return (K,): with how many clusters each cluster of `order` shares objects."""
+    n = order.size
+    found = np.empty(n, dtype=np.int64)
+    for i in prange(n):
+        row = overlap[order[i]]
+        n_sharing = 0
+        for j in range(n):
+            n_sharing += row[j] > 0
+        found[i] = n_sharing
+    return found
+
+
+@parallel_njit
+def jaccard_rows(overlap, order, ends, indices, data):
+    """Write the Jaccard indices above 0 of the clusters in `order`, row after row."""
+    n = order.size
+    for i in prange(n):
+        row = overlap[order[i]]
+        size = row[order[i]]
+        at = ends[i]
+        for j in range(n):
+            shared = row[order[j]]
+            if shared > 0:
+                indices[at] = j
+                data[at] = shared / (size + overlap[order[j], order[j]] - shared)
+                at += 1
+
+
+@parallel_njit
+def count_parts(rows, offsets, parts, n_parts):
+    """Return (p, n_parts): how many of the clusters that each row is in belong to each part.
+
+    `parts` (K,) is the part of each cluster. A code past the last is a cluster that is not known.
+    """
+    n, n_partitions = rows.shape
+    counts = np.zeros((n, n_parts), dtype=np.int64)
+    for i in prange(n):
+        for e in range(n_partitions):
+            code = rows[i, e]
+            if code >= 0 and code < offsets[e + 1] - offsets[e]:
+                counts[i, parts[offsets[e] + code]] += 1
+    return counts
 
 
 def add_rows(rows, offsets, table):
@@ -151,19 +201,11 @@ def _pick(acc, slack):
 
 
 @njit
-def _score_point(point, across, half_squares, acc):
-    """Write |c|^2 / 2 - <x, c> for all centres; `across` is (d, k), so that the loop vectorises."""
-    acc[:] = half_squares
-    for d in range(point.size):
-        value = point[d]
-        column = across[d]
-        for c in range(acc.size):
-            acc[c] -= value * column[c]
-
-
-@njit
 def _score_row(row, offsets, table, half_squares, acc):
-    """Do the same for a label row; `table` (K, k) holds products of clusters and centres."""
+    """Write |c|^2 / 2 - <x, c> for all centres, x a label row.
+
+    `table` (K, k) holds the products of clusters and centres.
+    """
     acc[:] = half_squares
     for e in range(row.size):
         if row[e] >= 0:
@@ -174,11 +216,35 @@ def _score_row(row, offsets, table, half_squares, acc):
 
 @njit
 def _nearest_points(points, squares, across, half_squares, slack, start, stop, labels, distances):
-    acc = np.empty(half_squares.size)
-    for i in range(start, stop):
-        _score_point(points[i], across, half_squares, acc)
-        labels[i] = _pick(acc, slack)
-        distances[i] = max(0.0, squares[i] + 2.0 * acc[labels[i]])
+    """Find the nearest centres of points start..stop-1; `across` is (d, k).
+
+    Some points at a time, which are innermost in every loop: there are more of them than centres
+    or dimensions, so that the loops are worth vector instructions.
+    """
+    n_dimensions, n_centers = across.shape
+    turned, scores = np.empty((n_dimensions, _TILE)), np.empty((n_centers, _TILE))
+    least = np.empty(_TILE)
+    for first in range(start, stop, _TILE):
+        size = min(stop - first, _TILE)
+        for i in range(size):
+            for d in range(n_dimensions):
+                turned[d, i] = points[first + i, d]
+        least[:size] = np.inf
+        for c in range(n_centers):
+            score = scores[c]
+            score[:size] = half_squares[c]  # |c|^2 / 2 - <x, c>
+            for d in range(n_dimensions):
+                value, column = across[d, c], turned[d]
+                for i in range(size):
+                    score[i] -= column[i] * value
+            for i in range(size):
+                least[i] = min(least[i], score[i])
+        for i in range(size):
+            c = 0
+            while c < n_centers - 1 and not scores[c, i] <= least[i] + slack:
+                c += 1
+            labels[first + i] = c
+            distances[first + i] = max(0.0, squares[first + i] + 2.0 * scores[c, i])
 
 
 @parallel_njit

@@ -217,8 +217,10 @@ def _look_up(leaves, values, start, stop, total):
 
 
 @parallel_njit
-def nearest_leaves(leaves, tolerance):
+def nearest_leaves(leaves, tolerance, done):
     """Return for each leaf the nearest other one (ties: the smallest) and the link.
+
+    `done` has a cell for each chunk, for the number of its leaves.
 
     All pairs of objects across two leaves score the same, so the link is the score itself.
     """
@@ -247,6 +249,7 @@ def nearest_leaves(leaves, tolerance):
                     best, best_score = start + j, score
             nearest[i] = best
             links[i] = best_score
+            done[chunk] += 1
     return nearest, links
 
 
@@ -267,8 +270,11 @@ def _first_best(scores, self, n, tolerance):
 
 
 @parallel_njit
-def nearest_clusters(leaves, cluster, heads, after, sizes, tolerance):
-    """Return for each cluster the nearest other one (ties: the smallest) and the link."""
+def nearest_clusters(leaves, cluster, heads, after, sizes, tolerance, done):
+    """Return for each cluster the nearest other one (ties: the smallest) and the link.
+
+    `done` has a cell for each chunk, for the number of its clusters.
+    """
     n_clusters = heads.size
     nearest = np.empty(n_clusters, dtype=np.int64)
     links = np.empty(n_clusters)
@@ -284,12 +290,16 @@ def nearest_clusters(leaves, cluster, heads, after, sizes, tolerance):
                     best, best_link = v, link
             nearest[u] = best
             links[u] = sums[best] / (sizes[u] * sizes[best])
+            done[chunk] += 1
     return nearest, links
 
 
 @parallel_njit
-def fill_triangle(leaves, cluster, heads, after, triangle):
-    """Write the sum of scores of clusters u > v to ``triangle[u (u - 1) / 2 + v]``."""
+def fill_triangle(leaves, cluster, heads, after, triangle, done):
+    """Write the sum of scores of clusters u > v to ``triangle[u (u - 1) / 2 + v]``.
+
+    `done` has a cell for each chunk, for the number of its clusters.
+    """
     n_clusters = heads.size
     for chunk in prange((n_clusters + _CHUNK - 1) // _CHUNK):
         scratch = _make_scratch(leaves)
@@ -299,6 +309,12 @@ def fill_triangle(leaves, cluster, heads, after, triangle):
             start = u * (u - 1) // 2
             for v in range(u):
                 triangle[start + v] = sums[v]
+            done[chunk] += 1
+
+
+def n_chunks(n: int) -> int:
+    """Return in how many chunks the kernels for all clusters at once go over n of them."""
+    return -(-n // _CHUNK)
 
 
 # --- the nearest-neighbour chain -----------------------------------------------------------------
@@ -313,6 +329,7 @@ def merge_by_chain(
     sizes,
     tolerance,
     triangle,
+    done,
 ):
     """Merge all clusters into one by the nearest-neighbour chain (Murtagh, 1983).
 
@@ -321,7 +338,9 @@ def merge_by_chain(
     nearest of that one and so on ends in such a pair after links that only grow.
 
     Sums come from `triangle`, or where it is empty from the labels. `cluster`, `after`, `sizes`
-    and `triangle` are used up. Returns (first, second, link) in the order of merging.
+    and `triangle` are used up. Returns (first, second, link) in the order of merging. What is
+    left to do grows with the square of the clusters left, so the first cell of `done` gets the
+    square of all less that.
     """
     n_clusters = heads.size
     use_triangle = triangle.size > 0
@@ -382,6 +401,7 @@ def merge_by_chain(
             after[tails[keep]] = heads[gone]
             tails[keep] = tails[gone]
         sizes[keep] += sizes[gone]
+        done[0] = n_clusters * n_clusters - n_active * n_active
     return first, second, links
 
 

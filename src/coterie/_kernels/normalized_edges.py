@@ -22,6 +22,7 @@ from coterie._kernels.coassociation import (
     missing_code,
     seen_partitions,
 )
+from coterie._progress import stretch
 
 TOLERANCE = 1e-12  # normalized edges that differ by a smaller share are equal
 
@@ -46,7 +47,10 @@ def count_neighbours(
     """
     scratch = np.empty(0, dtype=count_dtype(columns.shape[0]))
     degrees = np.empty(columns.shape[1], dtype=np.int64)
-    _count_neighbours(columns, missing_code(columns), has_missing, least, scratch, degrees)
+    n = columns.shape[1]
+    with stretch("numbers of neighbours", n, n) as done:
+        missing = missing_code(columns)
+        _count_neighbours(columns, missing, has_missing, least, scratch, degrees, done)
     return np.concatenate([[0], np.cumsum(degrees)])
 
 
@@ -59,7 +63,10 @@ def find_neighbours(
     """Return the graph whose rows `count_neighbours` measured."""
     scratch = np.empty(0, dtype=count_dtype(columns.shape[0]))
     neighbours = np.empty(start[-1], dtype=np.int32)
-    _find_neighbours(columns, missing_code(columns), has_missing, least, scratch, start, neighbours)
+    n = columns.shape[1]
+    with stretch("neighbours", n, n) as done:
+        missing = missing_code(columns)
+        _find_neighbours(columns, missing, has_missing, least, scratch, start, neighbours, done)
     return Graph(start, neighbours)
 
 
@@ -89,7 +96,7 @@ def _mark_neighbours(columns, has_missing, missing, least, i, seen, begin, toget
 
 
 @parallel_njit
-def _count_neighbours(columns, missing, has_missing, least, scratch, degrees):
+def _count_neighbours(columns, missing, has_missing, least, scratch, degrees, done):
     n_partitions, n = columns.shape
     for i in prange(n):
         seen = np.empty(n_partitions, dtype=np.int64)
@@ -101,10 +108,11 @@ def _count_neighbours(columns, missing, has_missing, least, scratch, degrees):
                 columns, has_missing, missing, least, i, seen, begin, together, observed
             )
         degrees[i] = degree
+        done[i] = 1
 
 
 @parallel_njit
-def _find_neighbours(columns, missing, has_missing, least, scratch, start, neighbours):
+def _find_neighbours(columns, missing, has_missing, least, scratch, start, neighbours, done):
     n_partitions, n = columns.shape
     for i in prange(n):
         seen = np.empty(n_partitions, dtype=np.int64)
@@ -122,13 +130,14 @@ def _find_neighbours(columns, missing, has_missing, least, scratch, start, neigh
                     neighbours[place] = begin + j
                     place += 1
                 j += 1
+        done[i] = 1
 
 
 # --- merging --------------------------------------------------------------------------------------
 
 
 @njit
-def merge_by_normalized_edges(start, neighbours, object_start, objects, power):
+def merge_by_normalized_edges(start, neighbours, object_start, objects, power, done):
     """Merge the two clusters with the largest normalized edges until no edge is left.
 
     Parameters
@@ -139,6 +148,8 @@ def merge_by_normalized_edges(start, neighbours, object_start, objects, power):
         The objects of each pattern, rising, in compressed rows.
     power : ndarray of shape (n_objects + 1,)
         What s objects are expected to have of edges, s^(1 + f).
+    done : ndarray
+        Its first cell gets the number of merges.
 
     Returns
     -------
@@ -350,6 +361,7 @@ def merge_by_normalized_edges(start, neighbours, object_start, objects, power):
             top_size += 1
             _rise(top, top_size)
         m += 1
+        done[0] = m
     return first[:m], second[:m], edges[:m], link[:m]
 
 

@@ -243,12 +243,13 @@ def _weigh_as_given(runs, i, start, stop, scratch, out):
 
 
 @njit
-def tree_of_separations(runs, counts):
+def tree_of_separations(runs, counts, done):
     """Return (edges, weights, wins, margin): a minimum spanning tree, and sums over pairs.
 
     `counts` says how many objects each one stands for. `wins` counts for each group the pairs
     of objects for which it was the best, `margin` sums their expected margins. Prim's algorithm
-    meets every pair once: when the first of the two enters the tree.
+    meets every pair once: when the first of the two enters the tree. The first cell of `done` gets
+    the number of objects in it.
     """
     n = runs.columns.shape[1]
     visited = np.inf
@@ -273,6 +274,7 @@ def tree_of_separations(runs, counts):
             add_edge(edges, step, node, nearest)
             weights[step] = distance[node]
             distance[node] = visited
+        done[0] = step + 1
     return edges, weights, wins, margin
 
 
@@ -297,8 +299,11 @@ def _tally(runs, i, start, stop, reach, counts, scratch, wins):
 
 
 @parallel_njit
-def fill_separations(runs, triangle):
-    """Write the separation of objects u > v to ``triangle[u (u - 1) / 2 + v]``."""
+def fill_separations(runs, triangle, done):
+    """Write the separation of objects u > v to ``triangle[u (u - 1) / 2 + v]``.
+
+    `done` has a cell for each u, for the number of pairs.
+    """
     for u in prange(runs.columns.shape[1]):
         scratch = make_scratch(runs)
         reach = np.full(_TILE, 2.0)
@@ -308,6 +313,7 @@ def fill_separations(runs, triangle):
             separation_tile(
                 runs, u, start, stop, reach, scratch, triangle[begin + start : begin + stop]
             )
+        done[u] = u
 
 
 @parallel_njit

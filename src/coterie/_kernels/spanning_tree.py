@@ -60,10 +60,11 @@ def add_edge(edges, step, node, nearest):
 
 
 @njit
-def tree_of_counts(columns, missing, count_type):
+def tree_of_counts(columns, missing, count_type, done):
     """Return (edges, weights) for the number of partitions that put two objects apart.
 
-    For ensembles without missing labels. `count_type` must hold a number larger than L + 1.
+    For ensembles without missing labels. `count_type` must hold a number larger than L + 1. The
+    first cell of `done` gets the number of edges.
     """
     n_partitions, n = columns.shape
     visited = count_type.dtype.type(n_partitions + 2)
@@ -87,11 +88,12 @@ def tree_of_counts(columns, missing, count_type):
         add_edge(edges, step, node, nearest)
         weights[step] = distance[node]
         distance[node] = visited
+        done[0] = step + 1
     return edges, weights
 
 
 @njit
-def tree_of_shares(columns, missing, count_type):
+def tree_of_shares(columns, missing, count_type, done):
     """Return (edges, weights) for 1 - co-association; missing labels are allowed."""
     n_partitions, n = columns.shape
     visited = np.inf
@@ -111,4 +113,5 @@ def tree_of_shares(columns, missing, count_type):
         add_edge(edges, step, node, nearest)
         weights[step] = distance[node]
         distance[node] = visited
+        done[0] = step + 1
     return edges, weights

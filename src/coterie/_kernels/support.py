@@ -8,6 +8,20 @@ from coterie._kernels._jit import njit, parallel_njit, prange
 
 
 @njit
+def tally(rows, labels, offsets, n_clusters):
+    """Return (votes, seen): members of each consensus cluster in each cluster, and partition."""
+    n, n_partitions = rows.shape
+    votes = np.zeros((n_clusters, offsets[-1]), dtype=np.int64)
+    seen = np.zeros((n_clusters, n_partitions), dtype=np.int64)
+    for i in range(n):
+        for e in range(n_partitions):
+            if rows[i, e] >= 0:
+                votes[labels[i], offsets[e] + rows[i, e]] += 1
+                seen[labels[i], e] += 1
+    return votes, seen
+
+
+@njit
 def _tally(row, offsets, cluster_votes, cluster_seen):
     """Return (votes for together, votes cast) between a label row and one consensus cluster."""
     together, cast = 0, 0

@@ -6,8 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie._kernels._jit import njit, parallel_njit, prange
+from coterie._progress import stretch
 
 _BLOCK = 4096  # objects at a time: their labels for all partitions stay in the second-level cache
+_SIDE = 64  # of a tile
 
 
 def find_patterns(
@@ -86,9 +88,11 @@ def count_overlap(
     offsets = np.concatenate([[0], np.cumsum(widths)])
     counts = np.zeros((offsets[-1], offsets[-1]), dtype=np.int64)
     codes = np.empty((labels.shape[1], _BLOCK), dtype=np.int64)
-    for start in range(0, labels.shape[0], _BLOCK):
-        block = labels[start : start + _BLOCK]
-        _count_block(block, offsets, codes, counts)
+    with stretch("overlap of clusters", labels.shape[0]) as done:
+        for start in range(0, labels.shape[0], _BLOCK):
+            block = labels[start : start + _BLOCK]
+            _count_block(block, offsets, codes, counts)
+            done[0] = start
     if has_missing:
         known = np.delete(np.arange(offsets[-1]), offsets[1:] - 1)
         counts = counts[np.ix_(known, known)]
@@ -113,15 +117,24 @@ def _count_block(block, offsets, codes, counts):
             _count_partners(n_partitions - 1 - half, codes, n_block, counts)
 
 
-@njit
+@parallel_njit
 def _mirror(counts):
     """Copy the upper triangle to the lower, in square tiles, in place."""
-    n, side = counts.shape[0], 64
-    for top in range(0, n, side):
-        for left in range(0, top + 1, side):
-            for i in range(top, min(n, top + side)):
-                for j in range(left, min(i, left + side)):
-                    counts[i, j] = counts[j, i]
+    n_strips = (counts.shape[0] + _SIDE - 1) // _SIDE
+    # The lower a strip of tiles, the longer: one from each end, for every thread as much.
+    for half in prange((n_strips + 1) // 2):
+        _mirror_strip(half, counts)
+        if n_strips - 1 - half != half:
+            _mirror_strip(n_strips - 1 - half, counts)
+
+
+@njit
+def _mirror_strip(strip, counts):
+    top = strip * _SIDE
+    for left in range(0, top + 1, _SIDE):
+        for i in range(top, min(counts.shape[0], top + _SIDE)):
+            for j in range(left, min(i, left + _SIDE)):
+                counts[i, j] = counts[j, i]
 
 
 @njit

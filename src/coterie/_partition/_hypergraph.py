@@ -13,6 +13,7 @@ import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
 from coterie._partition._kmeans import fill_empty_parts
+from coterie._progress import stretch
 
 __all__ = ["cut_hypergraph"]
 
@@ -77,7 +78,8 @@ def cut_hypergraph(
     graph = started.create_hypergraph(
         context, n_vertices, len(edges), edges, np.asarray(weights).tolist(), [1] * len(edges)
     )
-    labels = np.array(graph.partition(context).get_partition(), dtype=np.int64)
+    with stretch("cutting the hypergraph (Mt-KaHyPar)"):
+        labels = np.array(graph.partition(context).get_partition(), dtype=np.int64)
     # A part can be empty where single vertices weigh more than a part should.
     return fill_empty_parts(labels, -np.asarray(weights, dtype=np.float64), n_parts)
 

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._progress import stretch
+
 __all__ = ["LabelRows", "Parts", "Points", "fill_empty_parts", "kmeans", "lloyd"]
 
 _TIE = 1e-10  # of the mean squared length: distances closer than this are equal
@@ -15,6 +17,7 @@ _SAMPLE = 20_000  # starts are compared on a sample of the objects where there a
 _SAMPLE_PER_PART = 100
 _SETTLED = 1e-3  # share of the weight that may still change its part where there is a sample
 _COMPARED = 1e-2  # the same while starts are compared
+_SHARES = 100  # parts in which the way of k-means to its end is told
 
 
 class Cloud(Protocol):
@@ -203,11 +206,12 @@ def kmeans(
         return _best_start(cloud, n_parts, random, n_init, max_iter, settled=0.0)
     part = _sample(cloud, n_sample, random)
     centers = _best_start(part, n_parts, random, n_init, max_iter, settled=_COMPARED).centers
-    while n_sample < len(cloud):
-        centers = lloyd(part, centers, max_iter=max_iter, settled=_SETTLED).centers
-        n_sample *= 5
-        part = _sample(cloud, n_sample, random) if n_sample < len(cloud) else cloud
-    return lloyd(part, centers, max_iter=max_iter, settled=_SETTLED)
+    with stretch("k-means, all objects", _SHARES) as done:
+        while n_sample < len(cloud):
+            centers = lloyd(part, centers, max_iter=max_iter, settled=_SETTLED).centers
+            n_sample *= 5
+            part = _sample(cloud, n_sample, random) if n_sample < len(cloud) else cloud
+        return lloyd(part, centers, max_iter=max_iter, settled=_SETTLED, done=done)
 
 
 def _best_start(
@@ -219,11 +223,12 @@ def _best_start(
     settled: float,
 ) -> Parts:
     best = None
-    for start in range(n_init):
-        seeds = _spread(cloud, n_parts) if start == 0 else _draw(cloud, n_parts, random)
-        found = lloyd(cloud, cloud.at(seeds), max_iter=max_iter, settled=settled)
-        if best is None or found.inertia < best.inertia * (1 - 1e-9) - 1e-15:
-            best = found
+    with stretch("k-means, starts", n_init) as done:
+        for seeds in (_spread(cloud, n_parts), *_draw(cloud, n_parts, n_init - 1, random)):
+            found = lloyd(cloud, cloud.at(seeds), max_iter=max_iter, settled=settled)
+            if best is None or found.inertia < best.inertia * (1 - 1e-9) - 1e-15:
+                best = found
+            done[0] += 1
     assert best is not None  # n_init is at least 1
     return best
 
@@ -237,12 +242,18 @@ def _sample(cloud: Cloud, n_objects: int, random: np.random.Generator) -> Cloud:
 
 
 def lloyd(
-    cloud: Cloud, centers: NDArray[np.float64], *, max_iter: int = 300, settled: float = 0.0
+    cloud: Cloud,
+    centers: NDArray[np.float64],
+    *,
+    max_iter: int = 300,
+    settled: float = 0.0,
+    done: NDArray[np.int64] | None = None,
 ) -> Parts:
     """Move centres to the means of their parts until no point changes its part.
 
     Or no more than the share `settled` of the weight. A centre that has lost its points goes to the
-    point farthest from its own.
+    point farthest from its own. The first cell of `done` gets how far that share has come down, in
+    powers of ten, as a part of `_SHARES`.
     """
     n_parts = len(centers)
     slack = _slack(cloud)
@@ -257,8 +268,12 @@ def lloyd(
         centers = np.where((masses > 0)[:, None], means, centers)
         before = labels
         labels, distances = cloud.nearest(centers, slack / 2)
-        if cloud.weights[labels != before].sum() <= enough:
+        moved = float(cloud.weights[labels != before].sum())
+        if moved <= enough:
             break
+        if done is not None:
+            total = float(cloud.weights.sum())
+            done[0] = int(_SHARES * np.log(moved / total) / np.log(settled))
     return Parts(labels, distances, centers, float(cloud.weights @ distances), n_iter)
 
 
@@ -311,27 +326,37 @@ def _spread(cloud: Cloud, n_parts: int) -> NDArray[np.int64]:
     return np.array(seeds)
 
 
-def _draw(cloud: Cloud, n_parts: int, random: np.random.Generator) -> NDArray[np.int64]:
-    """Return seeds by greedy k-means++ (the best of 2 + log k draws each time)."""
-    slack = _slack(cloud)
-    n_trials = 2 + int(np.log(n_parts))
-    seeds: list[int] = []
-    nearest = np.full(len(cloud), np.inf)
-    odds = cloud.weights
-    for _ in range(n_parts):
-        ends = np.cumsum(odds)
-        if not ends[-1] > 0:  # fewer different points than parts
-            seeds.append(seeds[0])
-            continue
-        drawn = random.uniform(size=1 if not seeds else n_trials) * ends[-1]
-        tries = np.minimum(np.searchsorted(ends, drawn, side="right"), len(cloud) - 1)
-        closer = np.minimum(nearest, cloud.distances(cloud.at(tries)))
+def _draw(
+    cloud: Cloud, n_parts: int, n_starts: int, random: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return (n_starts, n_parts) seeds by greedy k-means++ (the best of 2 + log k draws each time).
+
+    All starts at once: one call for the distances of all draws.
+    """
+    n, slack = len(cloud), _slack(cloud)
+    starts = np.arange(n_starts)
+    seeds = np.empty((n_starts, n_parts), dtype=np.int64)
+    nearest = np.full((n_starts, n), np.inf)
+    odds = np.broadcast_to(cloud.weights, nearest.shape)
+    for part in range(n_parts):
+        n_trials = 2 + int(np.log(n_parts)) if part else 1
+        ends = np.cumsum(odds, axis=1)
+        drawn = random.uniform(size=(n_starts, n_trials)) * ends[:, -1:]
+        tries = np.empty(drawn.shape, dtype=np.int64)
+        for start in starts:
+            tries[start] = np.searchsorted(ends[start], drawn[start], side="right")
+        tries = np.minimum(tries, n - 1)
+        distances = cloud.distances(cloud.at(tries.ravel())).reshape(n_starts, n_trials, n)
+        closer = np.minimum(nearest[:, None], distances, out=distances)
         sums = closer @ cloud.weights
-        chosen = int(np.argmax(sums <= sums.min() + 1e-9 * max(sums.min(), slack)))
-        seeds.append(int(tries[chosen]))
-        nearest = closer[chosen]
+        least = sums.min(axis=1, keepdims=True)
+        chosen = np.argmax(sums <= least + 1e-9 * np.maximum(least, slack), axis=1)
+        # Fewer different points than parts: then none is left to draw from.
+        left = ends[:, -1] > 0
+        seeds[:, part] = np.where(left, tries[starts, chosen], seeds[:, 0])
+        nearest = closer[starts, chosen]
         odds = cloud.weights * np.where(nearest > slack, nearest, 0.0)
-    return np.array(seeds)
+    return seeds
 
 
 def fill_empty_parts(

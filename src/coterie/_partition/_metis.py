@@ -8,6 +8,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
+from coterie._progress import stretch
+
 __all__ = ["cut_bipartite_graph", "cut_graph", "cut_weight"]
 
 _FINE = 10_000  # what the largest weight becomes where weights are no integers
@@ -89,17 +91,19 @@ def cut_graph(
     n_runs = int(np.clip(_ENOUGH_EDGES // max(graph.nnz, 1), 1, _MOST_RUNS))
     best, lowest, n_best_empty = None, np.inf, n_parts + 1
     n_tried = n_valid = 0
-    while n_tried < n_attempts and n_valid < n_runs:
-        seed = (int(random_state) + n_tried) % (2**31 - 1)
-        options = metis.Options(seed=seed, ufactor=max(1, round(1000 * imbalance)), no2hop=1)
-        labels = np.asarray(metis.part_graph(n_parts, options=options, **arguments)[1])
-        labels = labels.astype(np.int64)
-        n_empty = n_parts - len(np.unique(labels[needed]))
-        weight = cut_weight(graph, labels)
-        if (n_empty, weight) < (n_best_empty, lowest):
-            best, lowest, n_best_empty = labels, weight, n_empty
-        n_tried += 1
-        n_valid += n_empty == 0
+    with stretch("cutting the graph (METIS)", n_runs if n_runs > 1 else 0) as done:
+        while n_tried < n_attempts and n_valid < n_runs:
+            seed = (int(random_state) + n_tried) % (2**31 - 1)
+            options = metis.Options(seed=seed, ufactor=max(1, round(1000 * imbalance)), no2hop=1)
+            labels = np.asarray(metis.part_graph(n_parts, options=options, **arguments)[1])
+            labels = labels.astype(np.int64)
+            n_empty = n_parts - len(np.unique(labels[needed]))
+            weight = cut_weight(graph, labels)
+            if (n_empty, weight) < (n_best_empty, lowest):
+                best, lowest, n_best_empty = labels, weight, n_empty
+            n_tried += 1
+            n_valid += n_empty == 0
+            done[0] = n_valid
     assert best is not None  # n_attempts is at least 1
     return _repaired(graph, best, n_parts, needed) if n_best_empty else best
 

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from coterie._memory import check_fits, memory_limit_bytes
 from coterie._partition._blas import one_blas_thread
 from coterie._partition._kmeans import Points, fill_empty_parts, kmeans
+from coterie._progress import stretch
 from coterie.ensemble import Ensemble
 
 __all__ = [
@@ -276,17 +277,18 @@ def _leading(
 def _largest(gram: Any, n_wanted: int) -> tuple[Any, Any]:
     """Return the largest eigenvalues, in rising order, and their vectors."""
     size = gram.shape[0]
-    if size > _SMALL and n_wanted < size // 8:
-        found = _by_lanczos(gram, n_wanted)
-        if found is not None:
-            return found
-        gram = _dense(gram)
-        try:
-            return scipy.linalg.eigh(gram, subset_by_index=(size - n_wanted, size - 1))
-        except np.linalg.LinAlgError:  # LAPACK can fail to tell many equal ones apart
-            pass
-    values, vectors = scipy.linalg.eigh(_dense(gram), driver="evd")
-    return values[size - n_wanted :], vectors[:, size - n_wanted :]
+    with stretch("eigenvectors"):
+        if size > _SMALL and n_wanted < size // 8:
+            found = _by_lanczos(gram, n_wanted)
+            if found is not None:
+                return found
+            gram = _dense(gram)
+            try:
+                return scipy.linalg.eigh(gram, subset_by_index=(size - n_wanted, size - 1))
+            except np.linalg.LinAlgError:  # LAPACK can fail to tell many equal ones apart
+                pass
+        values, vectors = scipy.linalg.eigh(_dense(gram), driver="evd")
+        return values[size - n_wanted :], vectors[:, size - n_wanted :]
 
 
 def _by_lanczos(gram: Any, n_wanted: int) -> tuple[Any, Any] | None:
@@ -299,14 +301,19 @@ def _by_lanczos(gram: Any, n_wanted: int) -> tuple[Any, Any] | None:
     sparse = scipy.sparse.csr_matrix(gram)
     if sparse.nnz > _DENSE * sparse.shape[0] ** 2:
         return None
-    if scipy.sparse.csgraph.connected_components(sparse, directed=False)[0] > 1:
+    reached = scipy.sparse.csgraph.breadth_first_order(sparse, 0, return_predecessors=False)
+    if len(reached) < sparse.shape[0]:
         return None
-    return _lanczos(sparse, n_wanted, np.sqrt(np.abs(sparse.diagonal())) + 1.0 / sparse.shape[0])
+    start = np.sqrt(np.abs(sparse.diagonal())) + 1.0 / sparse.shape[0]
+    return _lanczos(sparse, n_wanted, start)
 
 
 def _lanczos(matrix: Any, n_wanted: int, start: NDArray[np.float64]) -> tuple[Any, Any] | None:
     try:
-        values, vectors = scipy.sparse.linalg.eigsh(matrix, n_wanted, v0=start, which="LA")
+        # More vectors than usual are kept: fewer products with the matrix, which cost most.
+        values, vectors = scipy.sparse.linalg.eigsh(
+            matrix, n_wanted, v0=start, which="LA", ncv=min(matrix.shape[0], 2 * n_wanted + 28)
+        )
     except scipy.sparse.linalg.ArpackError:
         return None
     order = np.argsort(values)
@@ -565,7 +572,9 @@ def _of_length_one(
 
 def _scaled(matrix: Any, rows: NDArray[np.float64], columns: NDArray[np.float64]) -> Any:
     if scipy.sparse.issparse(matrix):
-        return scipy.sparse.diags(rows) @ matrix @ scipy.sparse.diags(columns)
+        matrix = matrix.tocsr()
+        data = matrix.data * np.repeat(rows, np.diff(matrix.indptr)) * columns[matrix.indices]
+        return scipy.sparse.csr_matrix((data, matrix.indices, matrix.indptr), shape=matrix.shape)
     return rows[:, None] * matrix * columns
 
 
@@ -576,7 +585,7 @@ def _blocks(n: int, r: int) -> list[slice]:
 
 def _float_matrix(matrix: Any) -> Any:
     if scipy.sparse.issparse(matrix):
-        return matrix.tocsr().astype(np.float64)
+        return matrix.tocsr().astype(np.float64, copy=False)
     return np.asarray(matrix, dtype=np.float64)
 
 

@@ -11,6 +11,7 @@ from scipy.spatial.distance import pdist, squareform
 from scipy.stats import t
 from sklearn.utils import check_array, check_random_state
 
+from coterie._progress import stretch
 from coterie.ensemble import Ensemble
 
 __all__ = ["StructureTest", "structure_test"]
@@ -211,12 +212,14 @@ def _test_features(
     scores = _principal_scores(X)
     observed = _peak_of_points(scores)
     draws = np.empty(n_null)
-    for b in range(n_null):
-        if null == "uniform":
-            drawn = (rng.random(scores.shape) - 0.5) * (np.sqrt(12.0) * scores.std(axis=0))
-        else:
-            drawn = rng.permuted(X, axis=0)
-        draws[b] = _peak_of_points(drawn)
+    with stretch("", n_null) as done:
+        for b in range(n_null):
+            if null == "uniform":
+                drawn = (rng.random(scores.shape) - 0.5) * (np.sqrt(12.0) * scores.std(axis=0))
+            else:
+                drawn = rng.permuted(X, axis=0)
+            draws[b] = _peak_of_points(drawn)
+            done[0] = b + 1
     return _decided(observed, draws, null, alpha, "features", len(X))
 
 
@@ -282,13 +285,15 @@ def _test_ensemble(
         return _undecided(why, null, alpha, "ensemble", len(rows), _LABEL_DRAWS)
     observed = _peak_of_labels(labels)
     draws = np.empty(_LABEL_DRAWS)
-    for b in range(_LABEL_DRAWS):
-        if null == "permuted":
-            drawn = rng.permuted(labels, axis=0)
-        else:
-            drawn = _partitions_of_noise(len(rows), ensemble.n_clusters[columns], rng)
-            drawn[labels < 0] = -1
-        draws[b] = _peak_of_labels(drawn)
+    with stretch("", _LABEL_DRAWS) as done:
+        for b in range(_LABEL_DRAWS):
+            if null == "permuted":
+                drawn = rng.permuted(labels, axis=0)
+            else:
+                drawn = _partitions_of_noise(len(rows), ensemble.n_clusters[columns], rng)
+                drawn[labels < 0] = -1
+            draws[b] = _peak_of_labels(drawn)
+            done[0] = b + 1
     return _decided(observed, draws, null, alpha, "ensemble", len(rows))
 
 

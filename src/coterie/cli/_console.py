@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import sys
+import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Protocol
 
 from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
+    Task,
+    TaskProgressColumn,
     TextColumn,
-    TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
+from coterie._progress import watched
 from coterie.cli._errors import one_line
 
 __all__ = ["Notes", "on_terminal", "output_console", "shows_progress", "step"]
@@ -65,31 +71,60 @@ def shows_progress(*, quiet: bool) -> bool:
     return not quiet and Console(stderr=True).is_terminal
 
 
+class _SinceTheStart(ProgressColumn):
+    """Time since the step began, whichever part of it is under way."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._began = time.monotonic()
+
+    def render(self, task: Task) -> Text:
+        """Return minutes and seconds."""
+        minutes, seconds = divmod(int(time.monotonic() - self._began), 60)
+        return Text(f"{minutes}:{seconds:02d}", style="progress.elapsed")
+
+
+class Tell(Protocol):
+    """Tells how far a step is."""
+
+    def __call__(self, done: float, total: int, part: str = "") -> None:
+        """Tell that `done` of `total` are done, of the part of the step that is under way."""
+
+
 @contextmanager
-def step(words: str, *, quiet: bool, counted: bool = True) -> Iterator[Callable[[int, int], None]]:
+def step(
+    words: str, *, quiet: bool, counted: bool = True, watching: bool = False
+) -> Iterator[Tell]:
     """Show that a step is under way, on a terminal; yield what tells how far it is.
 
     Until it is told ``(done, total)`` it shows a spinner, then a bar with the time left; told
-    ``(0, 0)``, which means that nobody knows any more, a spinner again. What
-    is shown goes away when the step is done. With ``counted=False`` the numbers are not shown:
-    they are parts of an estimate and count nothing.
+    ``(0, 0)``, which means that nobody knows any more, a spinner again. A step may have parts, in
+    which done and total are theirs, and so is the time left. What is shown goes away when the step
+    is done. With ``counted=False`` the numbers are not shown: they count nothing that a reader
+    knows. With ``watching=True`` nobody needs to tell: what the library says of itself is shown.
     """
     console = Console(stderr=True)
     if not shows_progress(quiet=quiet):
         yield _ignore
         return
-    spinner = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    count = (MofNCompleteColumn(),) if counted else (TextColumn("about"),)
-    bar = (BarColumn(), *count, TimeRemainingColumn(compact=True))
+    spinner = (SpinnerColumn(), TextColumn("{task.description}"), _SinceTheStart())
+    count = (MofNCompleteColumn(),) if counted else (TaskProgressColumn(),)
+    bar = (BarColumn(), *count, TimeRemainingColumn(compact=True), TextColumn("left"))
     with Progress(*spinner, console=console, transient=True) as progress:
-        task = progress.add_task(words, total=None)
+        task, last = progress.add_task(words, total=None), ""
 
-        def tell(done: int, total: int) -> None:
+        def tell(done: float, total: int, part: str = "") -> None:
+            nonlocal task, last
+            if part != last:  # a task of its own, whose speed the time left is reckoned from
+                progress.remove_task(task)
+                task = progress.add_task(f"{words}: {part}" if part else words, total=None)
+                last = part
             progress.columns = (*spinner, *bar) if total else spinner
             progress.update(task, completed=done, total=total or None)
 
-        yield tell
+        with watched(tell) if watching else nullcontext():
+            yield tell
 
 
-def _ignore(done: int, total: int) -> None:
+def _ignore(done: float, total: int, part: str = "") -> None:
     """Take no notice of progress."""

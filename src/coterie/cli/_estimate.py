@@ -1,9 +1,9 @@
 """How long a fit will take, judged from small parts of the ensemble.
 
-For methods that do not tell how far they are. Two parts are fitted, one twice the other, and the
-growth from one to the other is drawn out to the whole; a small warm-up before keeps loading of
-compiled code out of it. For methods whose time grows with the square of the number of objects they
-take about a tenth of the whole.
+For methods that leave their work to other packages, which do not tell how far they are. Two parts
+are fitted, one twice the other, and the growth from one to the other is drawn out to the whole; a
+small warm-up before keeps loading of compiled code out of it. For methods whose time grows with the
+square of the number of objects they take about a tenth of the whole.
 """
 
 from __future__ import annotations
@@ -15,12 +15,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["clock_progress", "estimate_seconds", "extrapolate"]
+__all__ = ["clock_progress", "estimate_seconds", "extrapolate", "is_left_to_others"]
 
 LEAST_ROWS = 4_000  # distinct ones; below, a fit takes about a second
 MOST_ROWS = 20_000  # beyond, some methods go another way, which small parts know nothing of
 _OF_PAIRS = 1.4  # a growth above this: the method goes over pairs of objects
 _TICKS = 1_000
+
+
+def is_left_to_others(consensus: Any) -> bool:
+    """Say whether most of the time is spent in a package that does not tell how far it is."""
+    parameters = consensus.get_params(deep=False)
+    partitioner = parameters.get("partitioner", "spectral")
+    linkage = parameters.get("linkage", "average")
+    return partitioner != "spectral" or linkage not in ("average", "single")
 
 
 def extrapolate(shorter: float, longer: float, times: float) -> float:

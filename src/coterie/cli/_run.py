@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from coterie.cli._console import Notes, shows_progress, step
 from coterie.cli._errors import InputError, did_you_mean, refused_input
-from coterie.cli._estimate import clock_progress, estimate_seconds
+from coterie.cli._estimate import clock_progress, estimate_seconds, is_left_to_others
 from coterie.cli._output import Destinations
 
 if TYPE_CHECKING:
@@ -111,8 +111,13 @@ def find_consensus(consensus: BaseConsensus, ensemble: Ensemble, notes: Notes) -
     """Fit the consensus, and say that it takes a while."""
     words = f"Consensus of {ensemble.n_partitions} partitions ({type(consensus).__name__})"
     tells = consensus.get_params(deep=False).get("callback", False) is None
+    seconds = None
+    if is_left_to_others(consensus) and shows_progress(quiet=notes.quiet):
+        with step(words, quiet=notes.quiet):
+            seconds = estimate_seconds(consensus, ensemble)
+    watching = not tells and seconds is None
     with (
-        step(words, quiet=notes.quiet, counted=tells) as tell,
+        step(words, quiet=notes.quiet, counted=tells, watching=watching) as tell,
         notes.of_warnings(),
         refused_input(),
     ):
@@ -120,9 +125,6 @@ def find_consensus(consensus: BaseConsensus, ensemble: Ensemble, notes: Notes) -
             # Taken out again, so that what is told about the method holds no function.
             consensus.set_params(callback=tell).fit(ensemble)
             return consensus.set_params(callback=None)
-        seconds = (
-            estimate_seconds(consensus, ensemble) if shows_progress(quiet=notes.quiet) else None
-        )
         with clock_progress(seconds, tell):
             return consensus.fit(ensemble)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._progress import stretch
 from coterie.cli._errors import InputError, did_you_mean, one_line
 
 if TYPE_CHECKING:
@@ -182,12 +183,14 @@ def read_features(
     if table.frame.height < 2:
         raise InputError(f"{table.name} has one row; clustering needs at least two.")
     numbers, wrong = [], []
-    for name in used:
-        series = as_numbers(table.frame[name])
-        if isinstance(series, str):
-            wrong.append(f"column {name!r} holds {series}")
-        else:
-            numbers.append(series)
+    with stretch("columns", len(used)) as done:
+        for name in used:
+            series = as_numbers(table.frame[name])
+            if isinstance(series, str):
+                wrong.append(f"column {name!r} holds {series}")
+            else:
+                numbers.append(series)
+            done[0] += 1
     if wrong:
         them = "it" if len(wrong) == 1 else "them"
         raise InputError(
@@ -215,7 +218,11 @@ def read_labels(
     used = _used_columns(table, id_column, truth_column, columns, exclude)
     if len(used) == 0:
         raise InputError(f"{table.name} has no column left: each partition is a column.")
-    partitions = [_as_labels(table.frame[name], missing) for name in used]
+    partitions = []
+    with stretch("columns", len(used)) as done:
+        for name in used:
+            partitions.append(_as_labels(table.frame[name], missing))
+            done[0] += 1
     return partitions, _ids(table, id_column), _truth(table, truth_column)
 
 

@@ -144,7 +144,7 @@ def choose(
         if not 2 <= low <= high:
             raise InputError(f"--range must rise from 2 or more, such as 2-10; got {numbers!r}.")
         wanted = range(low, high + 1)
-    with step(f"Reading {data}", quiet=quiet):
+    with step(f"Reading {data}", quiet=quiet, watching=True):
         given = read_input(
             data,
             as_labels=as_labels,
@@ -162,7 +162,11 @@ def choose(
 
     what = given.X if given.X is not None else given.ensemble
     renamed = {"n_clusters": "--range", "alpha": "--alpha", "n_runs": "--runs"}
-    with step("Is there structure?", quiet=quiet), notes.of_warnings(), refused_input(renamed):
+    with (
+        step("Is there structure?", quiet=quiet, watching=True),
+        notes.of_warnings(),
+        refused_input(renamed),
+    ):
         test = structure_test(what, null=null.value, alpha=alpha, random_state=seed)
     with (
         step("How many clusters?", quiet=quiet) as tell,

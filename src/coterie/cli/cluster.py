@@ -230,7 +230,7 @@ def cluster_table(
         "checkpoint": checkpoint,
     }
     bases = base_estimators(base or ())
-    with step(f"Reading {data}", quiet=quiet):
+    with step(f"Reading {data}", quiet=quiet, watching=True):
         consensus = make_consensus(method, clusters, settings_given)
         features = read_features(
             read_table(data, separator=separator, header=not no_header),

@@ -179,7 +179,7 @@ def compare(
         "random_state": seed,
         "checkpoint": None,
     }
-    with step(f"Reading {data}", quiet=quiet):
+    with step(f"Reading {data}", quiet=quiet, watching=True):
         given = read_input(
             data,
             as_labels=as_labels,

@@ -101,7 +101,7 @@ def consense_labels(
     destinations.check(labels)
     ids: list[str] | None = None
     classes: list[str | None] | None = None
-    with step(f"Reading {labels}", quiet=quiet):
+    with step(f"Reading {labels}", quiet=quiet, watching=True):
         consensus = make_consensus(method, clusters, options.parse_settings(settings))
         if file_kind(labels) == ".npz":
             table_options = (truth, id_column, columns, exclude, separator, missing)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from coterie._labels import order_by_size
 from coterie._memory import check_fits
+from coterie._progress import stretch
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._eac import nearest_object_cluster
 from coterie.ensemble import Ensemble, narrow_columns
@@ -121,9 +122,11 @@ def merge_clusters(graph: ThresholdGraph, threshold: float) -> Merges:
     object_start = np.concatenate([[0], np.cumsum(graph.counts)])
     f = (1.0 - threshold) / (1.0 + threshold)
     power = np.arange(n + 1, dtype=np.float64) ** (1.0 + f)
-    return Merges(
-        *merge_by_normalized_edges(graph.start, graph.neighbours, object_start, objects, power)
-    )
+    with stretch("merging clusters", n) as done:
+        merges = merge_by_normalized_edges(
+            graph.start, graph.neighbours, object_start, objects, power, done
+        )
+    return Merges(*merges)
 
 
 def scipy_tree(merges: Merges, n_objects: int) -> NDArray[np.float64]:

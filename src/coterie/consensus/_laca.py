@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from coterie._labels import order_by_size
 from coterie._linkage import Regime, Tree
+from coterie._progress import stretch
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._laca_model import Model, Parameters, initial_parameters
 from coterie.consensus._laca_search import (
@@ -74,12 +75,15 @@ def latent_clusters(
     tree: Tree | None = None
     history: list[Step] = []
     earlier: list[NDArray] = []
-    for _ in range(max_iter):
+    for round_ in range(1, max_iter + 1):
         scored_with = parameters
-        if model is not None and multilevel:
-            model = tables_step(ensemble, model, parameters)
-        else:
-            model, tree = tree_step(ensemble, parameters, regime=regime, memory_limit=memory_limit)
+        with stretch(f"round {round_}"):
+            if model is not None and multilevel:
+                model = tables_step(ensemble, model, parameters)
+            else:
+                model, tree = tree_step(
+                    ensemble, parameters, regime=regime, memory_limit=memory_limit
+                )
         pairs = model.pair_counts(ensemble)
         parameters = pairs.estimate(ess)
         change = parameters.distance(scored_with)

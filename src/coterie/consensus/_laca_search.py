@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie._linkage import Regime, Tree, average_tree, tree_of_sums
+from coterie._progress import stretch
 from coterie.consensus._laca_model import Model, Parameters
 from coterie.ensemble import Ensemble
 
@@ -80,22 +81,24 @@ def move_objects(
     labels = model.labels.copy()
     counts, seen, sizes = model.counts.copy(), model.seen.copy(), model.sizes.copy()
     n_clusters = model.n_clusters
-    for _ in range(sweeps):
-        moves, _, n_clusters, counts, seen, sizes = sweep(
-            ensemble.labels,
-            labels,
-            gain,
-            apart,
-            ensemble.offsets,
-            counts,
-            seen,
-            sizes,
-            n_clusters,
-            not fixed,
-            least,
-        )
-        if moves == 0:
-            break
+    with stretch("moving objects", sweeps) as done:
+        for _ in range(sweeps):
+            moves, _, n_clusters, counts, seen, sizes = sweep(
+                ensemble.labels,
+                labels,
+                gain,
+                apart,
+                ensemble.offsets,
+                counts,
+                seen,
+                sizes,
+                n_clusters,
+                not fixed,
+                least,
+            )
+            done[0] += 1
+            if moves == 0:
+                break
     return Model(labels, counts, seen, sizes).compact()
 
 
@@ -153,12 +156,17 @@ def coarse_start(ensemble: Ensemble, parameters: Parameters) -> Model:
     The sample sees single objects, as the tree does, but no small cluster; the groups see all,
     but as the most telling partitions put them.
     """
-    starts = [
-        sample_start(ensemble, parameters),
-        merge_tables(ensemble, finest_cells(ensemble, parameters), parameters),
-    ]
-    moved = [move_objects(ensemble, start, parameters, fixed=True, sweeps=1) for start in starts]
-    return max(moved, key=lambda m: m.pair_counts(ensemble).log_likelihood(parameters))
+    with stretch("first model", 4) as done:
+        moved = []
+        for make in (
+            lambda: sample_start(ensemble, parameters),
+            lambda: merge_tables(ensemble, finest_cells(ensemble, parameters), parameters),
+        ):
+            start = make()
+            done[0] += 1
+            moved.append(move_objects(ensemble, start, parameters, fixed=True, sweeps=1))
+            done[0] += 1
+        return max(moved, key=lambda m: m.pair_counts(ensemble).log_likelihood(parameters))
 
 
 def sample_start(ensemble: Ensemble, parameters: Parameters) -> Model:
@@ -228,12 +236,16 @@ def tables_step(
     Starts from the model before, or from a new tree of the sample if that is more likely: moves
     and merges cannot split a cluster that the new parameters tell apart, a tree can.
     """
-    starts = [model, sample_start(ensemble, parameters)]
-    start = max(starts, key=lambda m: m.pair_counts(ensemble).log_likelihood(parameters))
-    moved = move_objects(ensemble, start, parameters, fixed=True, sweeps=3)
-    if n_clusters is None:
-        moved = place_strays(ensemble, moved, parameters)
-    return merge_tables(ensemble, moved, parameters, n_clusters)
+    with stretch("", 4) as done:
+        starts = [model, sample_start(ensemble, parameters)]
+        done[0] = 1
+        start = max(starts, key=lambda m: m.pair_counts(ensemble).log_likelihood(parameters))
+        done[0] = 2
+        moved = move_objects(ensemble, start, parameters, fixed=True, sweeps=3)
+        done[0] = 3
+        if n_clusters is None:
+            moved = place_strays(ensemble, moved, parameters)
+        return merge_tables(ensemble, moved, parameters, n_clusters)
 
 
 def tables_cut(ensemble: Ensemble, model: Model, parameters: Parameters, n_clusters: int) -> Model:

@@ -18,14 +18,17 @@ from coterie.ensemble import Ensemble
 __all__ = ["MCLA"]
 
 
-def jaccard(overlap: NDArray[np.int64]) -> Any:
-    """Return (K, K), sparse: the objects that two clusters share, as a share of those in either."""
-    shared = scipy.sparse.csr_matrix(overlap)
-    sizes = shared.diagonal()
-    rows = np.repeat(np.arange(len(sizes)), np.diff(shared.indptr))
-    either = sizes[rows] + sizes[shared.indices] - shared.data
-    matrix = (shared.data / either, shared.indices, shared.indptr)
-    return scipy.sparse.csr_matrix(matrix, shape=shared.shape)
+def jaccard(overlap: NDArray[np.int64], order: NDArray[np.int64]) -> Any:
+    """Return (K, K), sparse: the objects that two clusters share, as a share of those in either.
+
+    Rows and columns are the clusters in the given order.
+    """
+    from coterie._kernels.clusters import count_sharing, jaccard_rows
+
+    ends = np.concatenate([[0], np.cumsum(count_sharing(overlap, order))])
+    indices, data = np.empty(ends[-1], dtype=np.int32), np.empty(ends[-1])
+    jaccard_rows(overlap, order, ends, indices, data)
+    return scipy.sparse.csr_matrix((data, indices, ends.astype(np.int32)), shape=overlap.shape)
 
 
 def meta_clusters(
@@ -43,7 +46,7 @@ def meta_clusters(
         way_out="Use fewer partitions (select) or partitions with fewer clusters",
     )
     order = cluster_order(ensemble)
-    similarity = jaccard(ensemble.overlap)[order][:, order]
+    similarity = jaccard(ensemble.overlap, order)
     if partitioner == "metis":
         found = cut_graph(
             similarity,
@@ -67,13 +70,11 @@ def associate(
 
     A code past the last is a cluster that is not known, and counts as missing.
     """
-    from coterie._kernels.clusters import add_rows
+    from coterie._kernels.clusters import count_parts
 
     sizes = np.bincount(parts)
-    known = np.where(rows < np.diff(offsets), rows, -1).astype(np.int32)
-    counts = add_rows(known, offsets, np.eye(len(sizes))[parts])
     # Counts are whole numbers, so that equal shares are equal after one division.
-    found: NDArray[np.float64] = counts / sizes
+    found: NDArray[np.float64] = count_parts(rows, offsets, parts, len(sizes)) / sizes
     return found
 
 

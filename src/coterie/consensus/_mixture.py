@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from coterie._progress import stretch
 from coterie.consensus._base import BaseConsensus
 from coterie.ensemble import Ensemble
 
@@ -211,12 +212,14 @@ class MixtureModel(BaseConsensus):
         random = check_random_state(self.random_state)
         best = None
         reached = []
-        for _ in range(self.n_init):
-            resp = draw_seeds(ensemble, self.n_clusters, random)
-            start = climb(ensemble, resp, tol=self.tol, max_iter=self.max_iter)
-            reached.append(start.log_likelihoods[-1])
-            if best is None or reached[-1] > best.log_likelihoods[-1]:
-                best = start
+        with stretch("starts", self.n_init) as done:
+            for _ in range(self.n_init):
+                resp = draw_seeds(ensemble, self.n_clusters, random)
+                start = climb(ensemble, resp, tol=self.tol, max_iter=self.max_iter)
+                reached.append(start.log_likelihoods[-1])
+                if best is None or reached[-1] > best.log_likelihoods[-1]:
+                    best = start
+                done[0] += 1
         assert best is not None  # n_init is at least 1
         self.log_likelihoods_ = np.array(reached)
         self.log_likelihood_ = best.log_likelihoods[-1]

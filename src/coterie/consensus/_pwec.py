@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from coterie._linkage import GREEDY_MOST, Tree, _sorted_tree
 from coterie._linkage import average_tree as tree_of_votes
 from coterie._memory import check_fits
+from coterie._progress import stretch
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._separation import (
     Kind,
@@ -89,7 +90,8 @@ def _agreement_sums(
 
     n_leaves = len(labels)
     sums = np.empty(n_leaves * (n_leaves - 1) // 2)
-    fill_separations(collect_runs(ensemble, kind, labels, weights=weights), sums)
+    with stretch("separations of pairs", len(sums), n_leaves) as done:
+        fill_separations(collect_runs(ensemble, kind, labels, weights=weights), sums, done)
     np.subtract(1.0, sums, out=sums)
     if (counts > 1).any():
         for u in range(1, n_leaves):
@@ -121,7 +123,8 @@ def _merge(
         count_type=np.empty(0, dtype=np.uint8),
     )
     after = np.full(n_leaves, -1)
-    return linkage.merge_by_chain(nothing, every.copy(), every, after, sizes, _TIE, sums)
+    with stretch("merging clusters", n_leaves**2) as done:
+        return linkage.merge_by_chain(nothing, every.copy(), every, after, sizes, _TIE, sums, done)
 
 
 class PWEC(BaseConsensus):

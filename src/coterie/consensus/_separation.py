@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._progress import stretch
 from coterie.ensemble import Ensemble, narrow_columns
 
 __all__ = [
@@ -120,7 +121,8 @@ def spanning_tree(
 
     labels, counts, inverse = ensemble.patterns
     runs = collect_runs(ensemble, kind, labels, weights=weights)
-    edges, edge_weights, wins, margin = tree_of_separations(runs, counts)
+    with stretch("spanning tree", len(counts)) as done:
+        edges, edge_weights, wins, margin = tree_of_separations(runs, counts, done)
 
     first = first_objects(inverse, len(counts))
     twins = np.flatnonzero(first[inverse] != np.arange(len(inverse)))

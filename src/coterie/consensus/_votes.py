@@ -30,16 +30,9 @@ class ClusterVotes(NamedTuple):
     @classmethod
     def tally(cls, ensemble: Ensemble, labels: NDArray[np.int64], n_clusters: int) -> ClusterVotes:
         """Count the labels of the members of each consensus cluster."""
-        offsets = ensemble.offsets
-        votes = np.empty((n_clusters, offsets[-1]), dtype=np.int64)
-        seen = np.empty((n_clusters, ensemble.n_partitions), dtype=np.int64)
-        for e, k in enumerate(ensemble.n_clusters):
-            codes = ensemble.labels[:, e]
-            place = labels * k + codes
-            table = np.bincount(place[codes >= 0], minlength=n_clusters * k)
-            votes[:, offsets[e] : offsets[e + 1]] = table.reshape(n_clusters, k)
-            seen[:, e] = votes[:, offsets[e] : offsets[e + 1]].sum(axis=1)
-        return cls(offsets, votes, seen)
+        from coterie._kernels.support import tally
+
+        return cls(ensemble.offsets, *tally(ensemble.labels, labels, ensemble.offsets, n_clusters))
 
     def confidence(self, ensemble: Ensemble, labels: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return how safe each object's place is, in [0, 1].

@@ -11,6 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from coterie._labels import order_by_size
 from coterie._linkage import average_tree
+from coterie._progress import stretch
 from coterie.consensus._base import BaseConsensus
 from coterie.ensemble import Ensemble
 
@@ -76,13 +77,15 @@ def hold_ballot(
     offsets = ensemble.offsets
     stands_for = np.empty((offsets[-1], n_clusters))
     votes = np.zeros((len(rows), n_clusters))
-    for e, k in enumerate(ensemble.n_clusters):
-        codes = ensemble.labels[:, e]
-        seen = codes >= 0
-        place = codes[seen].astype(np.int64) * n_clusters + labels[seen]
-        table = np.bincount(place, minlength=k * n_clusters).reshape(k, n_clusters)
-        stands_for[offsets[e] : offsets[e + 1]] = relabel(table)
-        votes += cast_votes(stands_for[offsets[e] : offsets[e + 1]], rows[:, e])
+    with stretch("votes of the partitions", ensemble.n_partitions) as done:
+        for e, k in enumerate(ensemble.n_clusters):
+            codes = ensemble.labels[:, e]
+            seen = codes >= 0
+            place = codes[seen].astype(np.int64) * n_clusters + labels[seen]
+            table = np.bincount(place, minlength=k * n_clusters).reshape(k, n_clusters)
+            stands_for[offsets[e] : offsets[e + 1]] = relabel(table)
+            votes += cast_votes(stands_for[offsets[e] : offsets[e + 1]], rows[:, e])
+            done[0] += 1
     return Ballot(stands_for, votes, winners(votes)[inverse])
 
 
@@ -207,7 +210,8 @@ class Voting(BaseConsensus):
         labels, self.reference_ = choose_reference(ensemble, self.n_clusters)
         self.converged_ = False
         for round_ in range(self.max_iter):
-            ballot = hold_ballot(ensemble, labels, self.n_clusters, self.voting)
+            with stretch(f"round {round_ + 1}"):
+                ballot = hold_ballot(ensemble, labels, self.n_clusters, self.voting)
             self.converged_ = np.array_equal(ballot.labels, labels)
             self.n_iter_ = round_ + 1
             labels = ballot.labels

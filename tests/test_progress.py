@@ -1,0 +1,95 @@
+"""How far a long computation is."""
+
+import time
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from coterie import Ensemble, _progress
+from coterie._progress import Stretch, current, stretch, watched
+from coterie.consensus import CONSENSUS
+from strategies import noisy_labels
+
+
+def test_nobody_needs_to_watch():
+    with stretch("work", 3, 2) as done:
+        done[1] = 3
+    assert done.tolist() == [0, 3]
+    assert _progress._stretches.get() is None
+
+
+def test_the_watcher_is_told(monkeypatch):
+    monkeypatch.setattr(_progress, "EVERY", 0.01)
+    monkeypatch.setattr(_progress, "WORTHWHILE", 0.0)
+    told = []
+    with watched(lambda *what: told.append(what)), stretch("round 1"):
+        with stretch("merging", 4, 2) as done:
+            time.sleep(0.1)
+            done[:] = 1, 2
+            time.sleep(0.1)
+        time.sleep(0.1)
+    seen = list(dict.fromkeys(told))
+    assert [*seen] == sorted(seen, key=told.index)
+    assert (0, 4, "round 1: merging") in seen
+    assert (3, 4, "round 1: merging") in seen
+    assert seen[-1] == (0, 0, "round 1")
+    assert _progress._stretches.get() is None
+
+
+def test_what_is_told():
+    def part(words, total, done, began):
+        return Stretch(words, total, np.array([done]), began)
+
+    outer, inner = part("round 2", 6, 1, 0.0), part("tree", 9, 4, 2.0)
+    assert current((), 10.0) is None
+    assert current((outer,), 0.1) is None  # too short to be worth a word
+    assert current((outer, inner), 2.1) == (1, 6, "round 2")
+    assert current((outer, inner), 3.0) == (4, 9, "round 2: tree")
+    unknown = part("eigenvectors", 0, 0, 2.0)
+    assert current((outer, unknown), 3.0) == (1, 6, "round 2")
+    assert current((part("round 2", 0, 0, 0.0), unknown), 3.0) == (0, 0, "round 2: eigenvectors")
+    assert current((part("", 4, 9, 0.0),), 3.0) == (4, 4, "")
+
+
+class Record(list):
+    """Keeps what was taken away again."""
+
+    def __init__(self):
+        self.all = []
+
+    def append(self, what):
+        super().append(what)
+        self.all.append(what)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.05])
+@pytest.mark.parametrize("name", sorted(CONSENSUS))
+def test_every_method_tells_how_far_it_is(name, missing):
+    consensus = CONSENSUS[name](n_clusters=4)
+    parameters = consensus.get_params(deep=False)
+    if "partitioner" in parameters:
+        consensus.set_params(partitioner="spectral")
+    if "random_state" in parameters:
+        consensus.set_params(random_state=0)
+    _, labels = noisy_labels(0, 1700, 12, noise=0.4, n_clusters=8, missing=missing)
+    ensemble = Ensemble(labels)
+    assert len(ensemble.patterns.counts) > 1500  # where trees are grown another way
+    record = Record()
+    if "callback" in parameters:  # it tells without being watched
+        told = []
+        consensus.set_params(callback=lambda *what: told.append(what), max_iter=2, n_init=2)
+        with pytest.warns(ConvergenceWarning):
+            consensus.fit(ensemble)
+        assert told[-1] == (2, 2)
+        return
+    token = _progress._stretches.set(record)
+    try:
+        consensus.fit(ensemble)
+    finally:
+        _progress._stretches.reset(token)
+    assert not record
+    counted = [s for s in record.all if s.total > 0]
+    assert counted
+    # Those that end early aside (fewer rounds than allowed), all steps were done in the end.
+    assert all(0 < s.cells.sum() <= s.total for s in counted if s.words != "overlap of clusters")
