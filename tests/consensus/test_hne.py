@@ -264,9 +264,11 @@ def test_exact_ties_of_different_sizes_are_ties():
     edges = np.array(sorted([*edges, *((i, i) for i in range(10))]))
     start = np.searchsorted(edges[:, 0], np.arange(11))
     every = np.arange(10)
+    done = np.zeros(1, dtype=np.int64)
     first, second, counts, links = merge_by_normalized_edges(
-        start, edges[:, 1].astype(np.int32), np.arange(11), every, power
+        start, edges[:, 1].astype(np.int32), np.arange(11), every, power, done
     )
+    assert done[0] == len(first)
     assert list(zip(first, second, counts, strict=True))[-2:] == [(0, 4, 8), (8, 9, 1)]
     assert links[-2] < links[-1]
 

@@ -23,7 +23,6 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from coterie._progress import watched
 from coterie.cli._errors import one_line
 
 __all__ = ["Notes", "on_terminal", "output_console", "shows_progress", "step"]
@@ -107,6 +106,8 @@ def step(
     if not shows_progress(quiet=quiet):
         yield _ignore
         return
+    from coterie._progress import watched
+
     spinner = (SpinnerColumn(), TextColumn("{task.description}"), _SinceTheStart())
     count = (MofNCompleteColumn(),) if counted else (TaskProgressColumn(),)
     bar = (BarColumn(), *count, TimeRemainingColumn(compact=True), TextColumn("left"))
