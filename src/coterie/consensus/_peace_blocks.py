@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from scipy.special import xlog1py, xlogy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from coterie.consensus._peace import Problem
 
 __all__ = ["Votes", "coarse_optimum"]
@@ -127,8 +125,8 @@ def settled(votes: Votes, blocks: Blocks) -> Blocks:
     return blocks
 
 
-def rearrangements(votes: Votes, blocks: Blocks) -> Iterator[Groups]:
-    """Yield other groups, the most promising first, by what the likelihood of blocks says."""
+def rearrangements(votes: Votes, blocks: Blocks) -> list[Groups]:
+    """Return other groups, the most promising first, by what the likelihood of blocks says."""
     from coterie._kernels.peace_blocks import divide
 
     k = len(blocks.together)
@@ -136,7 +134,7 @@ def rearrangements(votes: Votes, blocks: Blocks) -> Iterator[Groups]:
     likelihood = blocks.likelihoods()
     own = np.diag(likelihood)
     pairs = np.column_stack(np.tril_indices(k, -1))
-    found: list[tuple[float, Groups, Groups, int]] = []
+    found: list[tuple[float, Groups]] = []
 
     def halves(members: Groups) -> tuple[float, Groups]:
         inside = votes.of_members(members)
@@ -156,7 +154,7 @@ def rearrangements(votes: Votes, blocks: Blocks) -> Iterator[Groups]:
             continue
         other = groups.copy()
         other[members] = np.where(side == 1, v, u)
-        found.append((after - (own[u] + own[v] + likelihood[u, v]), other, members[:0], 0))
+        found.append((after - (own[u] + own[v] + likelihood[u, v]), other))
 
     # One cluster in two groups, two clusters in one.
     divisions = []
@@ -174,12 +172,10 @@ def rearrangements(votes: Votes, blocks: Blocks) -> Iterator[Groups]:
         joined = np.where(groups == u, v, groups)
         for gain, cluster, leaving in divisions[: TRIES + 2]:
             if cluster not in (u, v):
-                found.append((gain - loss[u, v], joined, leaving, u))
-    found.sort(key=lambda candidate: -candidate[0])
-    for _, others, leaving, freed in found:
-        changed = others.copy()
-        changed[leaving] = freed
-        yield changed
+                other = joined.copy()
+                other[leaving] = u
+                found.append((gain - loss[u, v], other))
+    return [other for _, other in sorted(found, key=lambda candidate: -candidate[0])]
 
 
 def rearranged(votes: Votes, blocks: Blocks) -> Blocks:
@@ -188,7 +184,7 @@ def rearranged(votes: Votes, blocks: Blocks) -> Blocks:
     blocks = settled(votes, blocks)
     likelihood = blocks.likelihood()
     for _ in range(2 * k if k > 2 else 0):
-        for groups, _ in zip(rearrangements(votes, blocks), range(TRIES), strict=False):
+        for groups in rearrangements(votes, blocks)[:TRIES]:
             other = settled(votes, Blocks.of(votes, groups, k))
             now = other.likelihood()
             if now > likelihood + 1e-6 * abs(likelihood):
