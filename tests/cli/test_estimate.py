@@ -46,6 +46,10 @@ def test_estimate_of_a_method(monkeypatch):
     found = estimate_seconds(Slow(power=1.0), ensemble)
     assert Slow.sizes == [25, 200, 400]
     assert 0.04 < found < 2.0  # 0.064 on an idle machine
+    monkeypatch.setattr(_estimate, "MANY_ROWS", 1000)
+    Slow.sizes.clear()
+    estimate_seconds(Slow(power=1.0), ensemble)
+    assert Slow.sizes == [6, 50, 100]
     assert estimate_seconds(Slow(fails=True), ensemble) is None
 
 

@@ -18,7 +18,7 @@ from typing import Any
 __all__ = ["clock_progress", "estimate_seconds", "extrapolate", "is_left_to_others"]
 
 LEAST_ROWS = 4_000  # distinct ones; below, a fit takes about a second
-MOST_ROWS = 20_000  # beyond, some methods go another way, which small parts know nothing of
+MANY_ROWS = 20_000  # beyond, smaller parts are long enough to judge from
 _OF_PAIRS = 1.4  # a growth above this: the method goes over pairs of objects
 _TICKS = 1_000
 
@@ -47,10 +47,10 @@ def estimate_seconds(consensus: Any, ensemble: Any) -> float | None:
     from sklearn.base import clone
 
     n, rows_in_all = ensemble.n_objects, len(ensemble.patterns.counts)
-    if not LEAST_ROWS <= rows_in_all <= MOST_ROWS:
+    if rows_in_all < LEAST_ROWS:
         return None
     times, sizes = [], []
-    for parts in (64, 8, 4):
+    for parts in (64, 8, 4) if rows_in_all <= MANY_ROWS else (256, 32, 16):
         rows = np.linspace(0, n - 1, n // parts).round().astype(np.int64)
         try:
             with warnings.catch_warnings():
