@@ -15,8 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 import naive
 from coterie import PEACE, WBPA, WSBPA, WSPA, Ensemble, LACEnsemble, MemoryLimitError
-from coterie._partition import incidence_of
-from coterie.consensus import _wbpa
+from coterie._partition import _metis, incidence_of
 from coterie.consensus._wbpa import posterior_matrix
 from coterie.consensus._wsbpa import mean_weights
 from coterie.consensus._wspa import cosine_factor, weighted_similarity
@@ -221,7 +220,7 @@ def test_a_cut_in_which_all_parts_hold_clusters_is_preferred(monkeypatch):
         tried.append(random_state)
         return np.array(cuts[min(random_state, 2)])
 
-    monkeypatch.setattr(_wbpa, "cut_graph", cut)
+    monkeypatch.setattr(_metis, "cut_graph", cut)
     fitted = WBPA(2, partitioner="metis", random_state=0).fit([[0], [0], [1], [1]])
     assert tried == [0, 1, 2, 3, 4]
     assert fitted.labels_.tolist() == [0, 0, 1, 1]

@@ -113,9 +113,9 @@ def cut_bipartite_graph(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Cut the graph of the rows and columns of A; return a part for each row and each column.
 
-    Rows and columns are vertices of weight 1. With three parts or more, recursive bisection can
-    leave a part without columns; then parts are also made all at once. Of several runs the
-    lightest cut is kept in which every part has columns, if there is one. Every part has rows.
+    Rows and columns are vertices of weight 1. Of several runs the lightest cut is kept in which
+    every part has columns, if there is one. With three parts or more, recursive bisection tends to
+    cut off rows without any column; then parts are also made all at once. Every part has rows.
 
     Parameters
     ----------
@@ -127,27 +127,29 @@ def cut_bipartite_graph(
         As for `cut_graph`.
     """
     n, n_columns = A.shape
-    graph = scipy.sparse.bmat([[None, A], [A.T, None]], format="csr")
-    is_row = np.arange(n + n_columns) < n
+    graph = scipy.sparse.bmat([[None, A.T], [A, None]], format="csr")
+    is_row = np.arange(n_columns + n) >= n_columns
     n_runs = int(np.clip(_ENOUGH_EDGES // max(graph.nnz, 1), 1, _MOST_RUNS))
     ways = (True, False) if n_parts > 2 else (True,)
+    runs = [(recursive, run) for recursive in ways for run in range(n_runs)]
+    if 1 < n_parts <= n_columns:  # more, while some part is without columns
+        runs += [(way, run) for run in range(n_runs, _MOST_BIPARTITE_RUNS) for way in (True, False)]
     best, lowest = None, (n_parts + 1, np.inf)
-    for run in range(_MOST_BIPARTITE_RUNS):
-        if run >= n_runs and (lowest[0] == 0 or n_columns < n_parts):
+    for n_tried, (recursive, run) in enumerate(runs):
+        if n_tried >= n_runs * len(ways) and lowest[0] == 0:
             break
-        for recursive in ways:
-            parts = cut_graph(
-                graph,
-                n_parts,
-                imbalance=imbalance,
-                random_state=(int(random_state) + run) % (2**31 - 1),
-                recursive=recursive,
-                n_attempts=1,
-                needs=is_row,
-            )
-            found = (n_parts - len(np.unique(parts[~is_row])), cut_weight(graph, parts))
-            if best is None or found < lowest:
-                best, lowest = parts, found
+        parts = cut_graph(
+            graph,
+            n_parts,
+            imbalance=imbalance,
+            random_state=(int(random_state) + run) % (2**31 - 1),
+            recursive=recursive,
+            n_attempts=1,
+            needs=is_row,
+        )
+        found = (n_parts - len(np.unique(parts[~is_row])), cut_weight(graph, parts))
+        if best is None or found < lowest:
+            best, lowest = parts, found
     assert best is not None  # there is at least one run
     return best[is_row], best[~is_row]
 

@@ -6,14 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import bmat, csr_matrix
+from scipy.sparse import csr_matrix
 
 from coterie._labels import order_by_size
 from coterie._memory import check_fits
 from coterie._partition import (
     as_seed,
-    cut_graph,
-    cut_weight,
+    cut_bipartite_graph,
     incidence_of,
     spectral_bipartite,
     spectral_bipartite_labels,
@@ -23,10 +22,6 @@ from coterie.consensus._wspa import check_partitioner, integer_weights
 from coterie.ensemble import Ensemble
 
 __all__ = ["WBPA", "cut_bipartite", "posterior_matrix"]
-
-_ENOUGH_EDGES = 2_000_000  # entries of the graphs of all runs of METIS that are compared
-_MOST_RUNS = 5
-_MOST_TRIES = 10  # while some part is without clusters
 
 
 class BipartiteParts(NamedTuple):
@@ -68,48 +63,13 @@ def cut_bipartite(
         A = posterior_matrix(ensemble)
         if isinstance(A, np.ndarray):
             A = csr_matrix(integer_weights(A))
-        return _lightest_cut(A, n_parts, imbalance, random_state)
+        return BipartiteParts(
+            *cut_bipartite_graph(A, n_parts, imbalance=imbalance, random_state=random_state)
+        )
     options: dict[str, Any] = {"skip_first": skip_first, "random_state": random_state}
     if ensemble.posteriors is None:
         return BipartiteParts(*spectral_bipartite_labels(ensemble, n_parts, **options))
     return BipartiteParts(*spectral_bipartite(posterior_matrix(ensemble), n_parts, **options))
-
-
-def _lightest_cut(A: Any, n_parts: int, imbalance: float, seed: int) -> BipartiteParts:
-    """Return the lightest of several cuts by METIS, of those in which all parts hold clusters.
-
-    With three parts or more, recursive bisection tends to cut off objects without any cluster
-    where posteriors are soft; then parts are also made all at once, with other seeds, too.
-    """
-    n, n_all = A.shape
-    graph = bmat([[None, A.T], [A, None]], format="csr")
-    is_object = np.arange(n_all + n) >= n_all
-    n_runs = int(np.clip(_ENOUGH_EDGES // max(graph.nnz, 1), 1, _MOST_RUNS))
-    runs = [(True, i) for i in range(n_runs)]
-    if n_parts > 2:
-        runs += [(False, i) for i in range(n_runs)]
-    spare = [(recursive, i) for i in range(n_runs, _MOST_TRIES) for recursive in (True, False)]
-    best, lowest = None, (n_parts + 1, np.inf)
-    for recursive, i in runs + spare:
-        if (recursive, i) in spare and (lowest[0] == 0 or n_all < n_parts):
-            break
-        parts = cut_graph(
-            graph,
-            n_parts,
-            imbalance=imbalance,
-            random_state=(seed + i) % (2**31 - 1),
-            recursive=recursive,
-            n_attempts=1,
-            needs=is_object,
-        )
-        n_without = n_parts - len(np.unique(parts[~is_object]))
-        found = (n_without, cut_weight(graph, parts))
-        if best is None or found < lowest:
-            best, lowest = parts, found
-        if n_parts == 1:
-            break
-    assert best is not None  # there is at least one run
-    return BipartiteParts(best[is_object], best[~is_object])
 
 
 def in_order(labels: NDArray[np.int64], n_parts: int) -> NDArray[np.int64]:
