@@ -144,6 +144,36 @@ def observe_block(columns, missing, rows, out):
             out[r, start:stop] = tile[: stop - start]
 
 
+def nearest_of_first(columns: NDArray[Any], n_first: int) -> NDArray[np.int64]:
+    """Return for each object which of the first `n_first` it is most often together with.
+
+    The first of equal ones.
+    """
+    nearest = np.empty(columns.shape[1], dtype=np.int64)
+    scratch = np.empty(0, dtype=count_dtype(columns.shape[0]))
+    _find_nearest(columns, missing_code(columns), n_first, scratch, nearest)
+    return nearest
+
+
+@parallel_njit
+def _find_nearest(columns, missing, n_first, scratch, nearest):
+    n_partitions, n = columns.shape
+    for block in prange((n + _TILE - 1) // _TILE):
+        seen = np.empty(n_partitions, dtype=np.int64)
+        together = np.empty(_TILE, dtype=scratch.dtype)
+        for i in range(block * _TILE, min(n, (block + 1) * _TILE)):
+            n_seen = seen_partitions(columns, i, missing, seen)
+            best, most = 0, -1
+            for start in range(0, n_first, _TILE):
+                stop = min(n_first, start + _TILE)
+                count_together(columns, i, seen, n_seen, start, stop, together)
+                for j in range(stop - start):
+                    count = int(together[j])
+                    if count > most:
+                        best, most = start + j, count
+            nearest[i] = best
+
+
 def count_matrix(columns: NDArray[Any]) -> NDArray[Any]:
     """Return the (n, n) number of partitions that put two objects together, as small integers."""
     n_partitions, n = columns.shape
