@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 import naive
-from coterie import Ensemble, MemoryLimitError
+from coterie import Ensemble, MemoryLimitError, _encode
 from coterie.ensemble import as_ensemble
 from strategies import label_matrices, string_tables
 
@@ -235,6 +235,36 @@ def test_ensemble_of_an_ensemble(full):
     assert other.groups.tolist() == full.groups.tolist()
     assert as_ensemble(full) is full
     assert as_ensemble([[0], [1]]) == Ensemble([[0], [1]])
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64, ">i4"])
+@pytest.mark.parametrize("block", [1, 3, 1 << 20])
+@given(labels=label_matrices())
+def test_labels_that_are_codes_already_are_read_at_once(dtype, block, labels):
+    one_by_one = [_encode.encode_column(column, 0) for column in labels.T]
+    consecutive = np.column_stack([column.codes for column in one_by_one]).astype(dtype)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_encode, "_BLOCK", block)
+        found = _encode.plain_columns(consecutive)
+        assert found is not None
+        for own, expected in zip(found, one_by_one, strict=True):
+            assert_array_equal(own.codes, expected.codes)
+            assert_array_equal(own.categories, np.arange(len(expected.categories)))
+        # With a code left out they are not, nor with one that is too large or below -1.
+        for odd in (len(labels), -2):
+            other = consecutive.copy()
+            other[0, 0] = odd
+            assert _encode.plain_columns(other) is None
+        if len(labels) > 2:
+            assert _encode.plain_columns(np.full((len(labels), 2), 1, dtype=dtype)) is None
+
+
+def test_codes_that_need_not_be_read_again_are_still_copied():
+    given_labels = np.array([[0, 1], [1, 0], [2, -1]], dtype=np.int32)
+    ensemble = Ensemble(given_labels)
+    given_labels[0, 0] = 2
+    assert ensemble.labels[0, 0] == 0
+    assert [c.tolist() for c in ensemble.categories] == [[0, 1, 2], [0, 1]]
 
 
 # --- what is refused -----------------------------------------------------------------------------

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MISSING", "Column", "encode_column", "read_columns", "recode"]
+__all__ = ["MISSING", "Column", "encode_column", "plain_columns", "read_columns", "recode"]
 
 MISSING = -1  # "this partition has no opinion on this object"
+
+_BLOCK = 1 << 20  # labels looked at at a time
 
 _NO_FEATURES = (
     "labels must name clusters (integers or strings), one column per partition; column {column} "
@@ -57,6 +59,34 @@ def read_columns(labels: Any) -> list[NDArray[Any]]:
             f"{len(columns)})) while a minimum of 1 is required."
         )
     return columns
+
+
+def plain_columns(labels: Any) -> list[Column] | None:
+    """Return the columns of an integer array whose labels are codes already, else None.
+
+    That is what clusterers give: each column has all of 0..k-1, and MISSING perhaps. They are found
+    out all at once, which takes a fraction of the time of `encode_column` for each.
+    """
+    if type(labels) is not np.ndarray or labels.ndim != 2 or labels.dtype.kind != "i":
+        return None
+    if labels.size == 0 or labels.min() < MISSING or labels.max() >= len(labels):
+        return None
+    n_codes = labels.max(axis=0).astype(np.int64) + 1
+    # One table of what occurs: a cell for MISSING and one for each code, column after column.
+    ends = np.cumsum(n_codes + 1)
+    starts = ends - (n_codes + 1)
+    occurs = np.zeros(int(ends[-1]), dtype=bool)
+    occurs[starts] = True
+    step = max(1, _BLOCK // labels.shape[1])
+    for first in range(0, len(labels), step):
+        cells = labels[first : first + step] + (starts - MISSING)
+        occurs |= np.bincount(cells.ravel(), minlength=len(occurs)) > 0
+    if not occurs.all():
+        return None
+    return [
+        Column(codes, np.arange(n, dtype=np.int64))
+        for codes, n in zip(labels.T, n_codes, strict=True)
+    ]
 
 
 def encode_column(values: NDArray[Any], position: int) -> Column:

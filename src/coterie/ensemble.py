@@ -14,7 +14,14 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from coterie._encode import MISSING, Column, encode_column, read_columns, recode
+from coterie._encode import (
+    MISSING,
+    Column,
+    encode_column,
+    plain_columns,
+    read_columns,
+    recode,
+)
 from coterie._files import written_whole
 from coterie._memory import check_fits
 from coterie._progress import stretch
@@ -22,6 +29,7 @@ from coterie._progress import stretch
 __all__ = ["Ensemble", "Patterns", "as_ensemble"]
 
 _FORMAT = 1
+_ROWS = 8192  # objects whose labels are written at a time, so that they stay in the cache
 _SMALL_OVERLAP = 256 * 1024**2  # bytes up to which the overlap is made whole when a part is needed
 _FIELDS = (
     "labels",
@@ -124,12 +132,7 @@ class Ensemble:
             subspaces = labels.subspaces if subspaces is None else subspaces
             features = labels.features if features is None else features
         else:
-            columns = read_columns(labels)
-            encoded = []
-            with stretch("labels", len(columns)) as done:
-                for i, column in enumerate(columns):
-                    encoded.append(encode_column(column, i))
-                    done[0] += 1
+            encoded = plain_columns(labels) or _encoded(labels)
         self._fill(encoded, groups, validity, posteriors, subspaces, features)
 
     def _fill(
@@ -157,8 +160,10 @@ class Ensemble:
                 stacklevel=3,
             )
         labels = np.empty((len(encoded[0].codes), len(kept)), dtype=np.int32)
-        for out, i in enumerate(kept):
-            labels[:, out] = encoded[i].codes
+        for first in range(0, len(labels), _ROWS):
+            some = slice(first, first + _ROWS)
+            for out, i in enumerate(kept):
+                labels[some, out] = encoded[i].codes[some]
         self._set(
             labels=_frozen(labels),
             categories=tuple(_frozen(encoded[i].categories) for i in kept),
@@ -797,6 +802,17 @@ def _own(array: ArrayLike) -> NDArray[np.float64]:
 def _is_closed(array: NDArray[Any]) -> bool:
     """Whether nobody can write to an array; a frozen view's base may be open for writing."""
     return array.flags.owndata and not array.flags.writeable
+
+
+def _encoded(labels: Any) -> list[Column]:
+    """Return the columns of labels of any kind."""
+    columns = read_columns(labels)
+    encoded = []
+    with stretch("labels", len(columns)) as done:
+        for i, column in enumerate(columns):
+            encoded.append(encode_column(column, i))
+            done[0] += 1
+    return encoded
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:

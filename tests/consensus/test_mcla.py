@@ -6,19 +6,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from coterie import MCLA, Ensemble
-from coterie.consensus._mcla import associate, jaccard, meta_clusters
-from strategies import label_matrices, noisy_labels
+from coterie import MCLA, Ensemble, MemoryLimitError
+from coterie._kernels import meta_graph
+from coterie._partition import cluster_order
+from coterie.consensus._mcla import associate, jaccard_graph, meta_clusters
+from strategies import label_matrices, noisy_labels, random_labels
 
 ignore_warning = pytest.mark.filterwarnings("ignore:no object ended")
 
 
+@pytest.mark.parametrize("room", [1, 20, 1 << 23])
 @given(labels=label_matrices())
-def test_jaccard_indices(labels):
+def test_jaccard_indices(room, labels):
     ensemble = Ensemble(labels)
-    order = np.random.default_rng(0).permutation(int(ensemble.offsets[-1]))
-    found = jaccard(ensemble.overlap, order).toarray()
-    assert found == pytest.approx(naive.jaccard(labels)[np.ix_(order, order)])
+    order = cluster_order(ensemble)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(meta_graph, "_ROOM", room)  # some partitions at a time
+        graph = jaccard_graph(ensemble, order)
+    assert graph.toarray() == pytest.approx(naive.jaccard(labels)[np.ix_(order, order)])
+    assert graph.has_canonical_format
+    assert (graph.data > 0).all()
 
 
 @given(labels=label_matrices(), data=st.data())
@@ -97,6 +104,17 @@ def test_fewer_clusters_than_asked_for():
     assert fitted.predict([[0], [1], [7]]).tolist() == [1, 0, 1]
 
 
-def test_words_of_errors():
+def test_graph_of_clusters_has_only_those_that_share_objects(monkeypatch):
+    # A matrix of all pairs of 3,000 clusters would take 72 MB.
+    truth = np.repeat(np.arange(300), 3)
+    monkeypatch.setenv("COTERIE_MEMORY_LIMIT", "10MB")
+    fitted = MCLA(300).fit(np.column_stack([truth] * 10))
+    assert naive.same_partition(fitted.labels_, truth)
+
+
+def test_words_of_errors(monkeypatch):
+    monkeypatch.setenv("COTERIE_MEMORY_LIMIT", "10kB")
+    with pytest.raises(MemoryLimitError, match=r"graph of \d+ clusters .*select"):
+        MCLA(2).fit(random_labels(0, 200, 30))
     with pytest.raises(ValueError, match=r"partitioner must be one of .*; got 'x'"):
         MCLA(partitioner="x").fit([[0], [1]])

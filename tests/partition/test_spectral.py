@@ -19,6 +19,7 @@ from coterie._partition import (
     spectral_bipartite_labels,
     spectral_dense,
     spectral_from_factor,
+    spectral_graph,
     spectral_labels,
 )
 from coterie._partition._spectral import _embed_labels, _embed_matrix
@@ -240,23 +241,73 @@ def test_many_clusters_are_as_few(seed, monkeypatch):
     ]
     ensemble = Ensemble(np.column_stack(columns))
     calls = []
-    lanczos = module._by_lanczos
-    monkeypatch.setattr(
-        module, "_by_lanczos", lambda *args: calls.append(lanczos(*args)) or calls[-1]
-    )
+    lanczos = module._lanczos
+    monkeypatch.setattr(module, "_lanczos", lambda *args: calls.append(lanczos(*args)) or calls[-1])
     for skip_first in (False, True):
         quick = _embed_labels(ensemble, 8, by_size=True, skip_first=skip_first)
         assert calls.pop() is not None
         with monkeypatch.context() as context:
-            context.setattr(module, "_by_lanczos", lambda *args: None)
+            context.setattr(module, "_lanczos", lambda *args: None)
             slow = _embed_labels(ensemble, 8, by_size=True, skip_first=skip_first)
         some = slice(0, 500)
         assert_same_rows(quick.rows[some], slow.rows[some])
         assert_same_rows(quick.columns, slow.columns)
-    # A graph in pieces, or with an eigenvalue twice, is left to the dense solver.
-    pieces = np.kron(np.eye(2), np.ones((300, 300)) / 300)
-    assert lanczos(pieces, 5) is None
-    assert lanczos(scipy.sparse.csr_matrix(pieces), 5) is None
+
+
+def test_lanczos_is_not_believed_where_an_eigenvalue_is_there_twice():
+    twice = scipy.sparse.csr_matrix(np.kron(np.eye(2), np.ones((300, 300)) / 300))
+    assert module._lanczos(twice, 5, np.ones(600)) is None
+
+
+def blocks(random, sizes, share=0.2):
+    """A symmetric matrix in pieces, in no order, each normalised by its degrees."""
+    pieces = []
+    for size in sizes:
+        dense = random.random((size, size)) * (random.random((size, size)) < share)
+        dense = dense + dense.T + np.diag(np.ones(size)) + np.eye(size, k=1) + np.eye(size, k=-1)
+        root = np.sqrt(dense.sum(axis=0))
+        pieces.append(dense / root / root[:, None])
+    order = random.permutation(sum(sizes))
+    return scipy.sparse.block_diag(pieces, format="csr")[order][:, order]
+
+
+@pytest.mark.parametrize("sizes", [[450, 60, 5, 1, 1], [90] * 6, [3] * 200, [500, 500]])
+@pytest.mark.parametrize("n_wanted", [4, 11, 40])
+def test_eigenvectors_of_a_graph_in_pieces(sizes, n_wanted, seed):
+    graph = blocks(np.random.default_rng(seed), sizes)
+    values, vectors = module._largest(graph, n_wanted)
+    assert values == pytest.approx(np.linalg.eigvalsh(graph.toarray())[-n_wanted:], abs=1e-12)
+    assert np.abs(graph @ vectors - vectors * values).max() < 1e-12
+    assert np.abs(vectors.T @ vectors - np.eye(n_wanted)).max() < 1e-10
+
+
+def test_twin_pieces_have_all_their_equal_eigenvalues(seed):
+    one = blocks(np.random.default_rng(seed), [300])
+    graph = scipy.sparse.block_diag([one, one, one], format="csr")
+    values, vectors = module._largest(graph, 9)
+    assert values == pytest.approx(np.repeat(np.linalg.eigvalsh(one.toarray())[-3:], 3), abs=1e-12)
+    assert np.linalg.matrix_rank(vectors) == 9
+
+
+def test_more_pieces_than_parts(seed):
+    # All eigenvalues used are 1; which pieces get directions of their own, the first objects say.
+    graph = blocks(np.random.default_rng(seed), [20] * 25)
+    found = spectral_graph(graph, 6)
+    assert len(np.unique(found)) == 6
+    piece = scipy.sparse.csgraph.connected_components(graph)[1]
+    assert all(len(np.unique(found[piece == p])) == 1 for p in range(25))
+    assert naive.same_partition(found, spectral_graph(graph, 6))
+
+
+def test_a_graph_is_cut_as_by_its_definition(seed):
+    from sklearn.cluster import KMeans
+
+    _, labels = noisy_labels(seed, 80, 8, n_clusters=3, noise=0.3)
+    Z = naive.incidence(labels)
+    similarity = Z @ Z.T
+    expected = KMeans(3, n_init=20, random_state=0).fit_predict(naive.spectral_rows(similarity, 3))
+    assert naive.same_partition(spectral_graph(scipy.sparse.csr_matrix(similarity), 3), expected)
+    assert spectral_graph(scipy.sparse.csr_matrix(similarity), 1).tolist() == [0] * 80
 
 
 @pytest.mark.parametrize("by_size", [False, True])

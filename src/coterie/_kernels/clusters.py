@@ -82,36 +82,6 @@ def describe_clusters(rows, counts, offsets):
 
 
 @parallel_njit
-def count_sharing(overlap, order):
-    """Return (K,): with how many clusters each cluster of `order` shares objects."""
-    n = order.size
-    found = np.empty(n, dtype=np.int64)
-    for i in prange(n):
-        row = overlap[order[i]]
-        n_sharing = 0
-        for j in range(n):
-            n_sharing += row[j] > 0
-        found[i] = n_sharing
-    return found
-
-
-@parallel_njit
-def jaccard_rows(overlap, order, ends, indices, data):
-    """Write the Jaccard indices above 0 of the clusters in `order`, row after row."""
-    n = order.size
-    for i in prange(n):
-        row = overlap[order[i]]
-        size = row[order[i]]
-        at = ends[i]
-        for j in range(n):
-            shared = row[order[j]]
-            if shared > 0:
-                indices[at] = j
-                data[at] = shared / (size + overlap[order[j], order[j]] - shared)
-                at += 1
-
-
-@parallel_njit
 def count_parts(rows, offsets, parts, n_parts):
     """Return (p, n_parts): how many of the clusters that each row is in belong to each part.
 

@@ -25,6 +25,7 @@ from coterie._partition._spectral import (
     spectral_bipartite_labels,
     spectral_dense,
     spectral_from_factor,
+    spectral_graph,
     spectral_labels,
 )
 
@@ -48,5 +49,6 @@ __all__ = [
     "spectral_bipartite_labels",
     "spectral_dense",
     "spectral_from_factor",
+    "spectral_graph",
     "spectral_labels",
 ]

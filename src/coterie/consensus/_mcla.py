@@ -10,25 +10,45 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from coterie._memory import check_fits
-from coterie._partition import as_seed, cluster_order, cut_graph, spectral_dense
+from coterie._partition import (
+    as_seed,
+    cluster_order,
+    cluster_sizes,
+    cut_graph,
+    spectral_graph,
+)
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._cspa import check_partitioner
 from coterie.ensemble import Ensemble
 
 __all__ = ["MCLA"]
 
+_BYTES_PER_PAIR = 64  # of clusters that share objects: an edge both ways, and once more normalised
 
-def jaccard(overlap: NDArray[np.int64], order: NDArray[np.int64]) -> Any:
+
+def jaccard_graph(ensemble: Ensemble, order: NDArray[np.int64]) -> Any:
     """Return (K, K), sparse: the objects that two clusters share, as a share of those in either.
 
-    Rows and columns are the clusters in the given order.
+    Rows and columns are the clusters in the given order, which is that of their partitions.
     """
-    from coterie._kernels.clusters import count_sharing, jaccard_rows
+    from coterie._kernels.meta_graph import mirrored_jaccard, shared_objects
 
-    ends = np.concatenate([[0], np.cumsum(count_sharing(overlap, order))])
-    indices, data = np.empty(ends[-1], dtype=np.int32), np.empty(ends[-1])
-    jaccard_rows(overlap, order, ends, indices, data)
-    return scipy.sparse.csr_matrix((data, indices, ends.astype(np.int32)), shape=overlap.shape)
+    rows, counts, _ = ensemble.patterns
+    n_all = len(order)
+    rank = np.empty(n_all, dtype=np.uint32)
+    rank[order] = np.arange(n_all, dtype=np.uint32)
+    codes = np.where(rows >= 0, rank[rows + ensemble.offsets[:-1]], np.uint32(n_all))
+
+    def check(n_pairs: int) -> None:
+        check_fits(
+            _BYTES_PER_PAIR * n_pairs,
+            f"the graph of {n_all} clusters",
+            way_out="Use fewer partitions (select) or partitions with fewer clusters",
+        )
+
+    shared = shared_objects(codes, counts, ensemble.offsets, check)
+    ends, indices, values = mirrored_jaccard(*shared, cluster_sizes(ensemble)[order])
+    return scipy.sparse.csr_matrix((values, indices, ends), shape=(n_all, n_all))
 
 
 def meta_clusters(
@@ -39,26 +59,20 @@ def meta_clusters(
     Parts are numbered by their first cluster, clusters being in an order that does not depend on
     their names.
     """
-    n_all = int(ensemble.offsets[-1])
-    check_fits(
-        24 * n_all**2,
-        f"the graph of {n_all} clusters (float64)",
-        way_out="Use fewer partitions (select) or partitions with fewer clusters",
-    )
     order = cluster_order(ensemble)
-    similarity = jaccard(ensemble.overlap, order)
+    graph = jaccard_graph(ensemble, order)
     if partitioner == "metis":
         found = cut_graph(
-            similarity,
+            graph,
             n_parts,
-            vertex_weights=np.diagonal(ensemble.overlap)[order],
+            vertex_weights=cluster_sizes(ensemble)[order],
             imbalance=imbalance,
             random_state=seed,
         )
     else:
-        found = spectral_dense(similarity, n_parts, random_state=seed)
+        found = spectral_graph(graph, n_parts)
     _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
-    parts = np.empty(n_all, dtype=np.int64)
+    parts = np.empty(len(order), dtype=np.int64)
     parts[order] = np.argsort(np.argsort(first))[inverse]
     return parts
 
@@ -84,7 +98,8 @@ class MCLA(BaseConsensus):
     The clusters of all partitions are the vertices of a graph, the weight of two being their
     Jaccard index: the objects in both over those in either. It is cut into `n_clusters`
     meta-clusters, and each object goes to the one of whose clusters it is in the largest share
-    [1]_. The graph does not grow with the number of objects.
+    [1]_. The graph does not grow with the number of objects, and holds only pairs of clusters that
+    share some.
 
     Parameters
     ----------
@@ -98,7 +113,7 @@ class MCLA(BaseConsensus):
         With 'metis': by how much the sizes of the clusters in a part may add up to more than the
         mean.
     random_state : int, RandomState instance or None, default=None
-        Seed of the partitioner.
+        Seed of METIS. Nothing is random about 'spectral'.
 
     Attributes
     ----------
@@ -129,6 +144,9 @@ class MCLA(BaseConsensus):
 
     Notes
     -----
+    The spectral partition is that of Ng, Jordan and Weiss [2]_; its k-means starts from clusters
+    that a QR decomposition of the eigenvectors picks [3]_.
+
     A missing label is no membership. An object without any label goes to the first meta-cluster,
     with confidence 0.
 
@@ -139,6 +157,10 @@ class MCLA(BaseConsensus):
     ----------
     .. [1] A. Strehl and J. Ghosh, "Cluster ensembles: a knowledge reuse framework for combining
        multiple partitions", JMLR 3, 2002.
+    .. [2] A. Y. Ng, M. I. Jordan and Y. Weiss, "On spectral clustering: analysis and an
+       algorithm", NIPS 14, 2002.
+    .. [3] A. Damle, V. Minden and L. Ying, "Simple, direct and efficient multi-way spectral
+       clustering", Information and Inference 8(1), 2019, :doi:`10.1093/imaiai/iay008`.
 
     Examples
     --------
