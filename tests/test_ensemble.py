@@ -267,6 +267,34 @@ def test_codes_that_need_not_be_read_again_are_still_copied():
     assert [c.tolist() for c in ensemble.categories] == [[0, 1, 2], [0, 1]]
 
 
+def test_labels_name_columns_of_posteriors_that_are_nobodys():
+    posterior = np.array([[0.8, 0.15, 0.05], [0.7, 0.2, 0.1], [0.05, 0.15, 0.8]])
+    centres, weights = np.array([[0.0], [5.0], [9.0]]), np.array([[0.1], [0.2], [0.7]])
+    for labels, order in (
+        ([0, 0, 2], [0, 2, 1]),  # column 1 is nobody's
+        ([1, 1, 2], [1, 2, 0]),
+        ([0, 0, 1], [0, 1, 2]),
+        (["0", "0", "2"], [0, 1, 2]),  # names are no numbers, nor are these:
+        ([5, 5, 7], [0, 1, 2]),
+    ):
+        ensemble = Ensemble(
+            [np.array(labels)], posteriors=[posterior], subspaces=[(centres, weights)]
+        )
+        assert_array_equal(ensemble.posteriors[0], posterior[:, order])
+        assert_array_equal(ensemble.subspaces[0][0], centres[order])
+        assert_array_equal(ensemble.subspaces[0][1], weights[order])
+        # They are put in order once.
+        assert Ensemble(ensemble) == ensemble
+        assert ensemble.select([0]) == ensemble
+
+
+def test_missing_labels_have_no_posteriors():
+    posterior = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]])
+    ensemble = Ensemble([[-1], [0], [1]], posteriors=[posterior])
+    assert ensemble.posteriors[0].tolist() == [[0, 0], [0.8, 0.2], [0.3, 0.7]]
+    assert posterior[0].tolist() == [0.9, 0.1]
+
+
 # --- what is refused -----------------------------------------------------------------------------
 
 
@@ -339,6 +367,15 @@ def test_refused_labels(labels, kind, words):
         ({"posteriors": [np.ones(2)] * 2}, r"posteriors\[0\] must have shape \(2, 2\)"),
         ({"posteriors": [-np.eye(2)] * 2}, r"posteriors\[0\] must be finite and not negative"),
         ({"posteriors": [np.full((2, 2), np.inf)] * 2}, r"posteriors\[0\] must be finite"),
+        (
+            {"posteriors": [np.full((2, 2), np.nan)] * 2},
+            r"posteriors\[0\] must be finite.*; got nan.* row of 0",
+        ),
+        ({"subspaces": [(np.eye(2), -np.eye(2))] * 2}, r"subspaces\[0\] .*negative.*; got -1"),
+        (
+            {"subspaces": [(np.eye(2), np.full((2, 2), np.nan))] * 2},
+            r"subspaces\[0\] must be finite",
+        ),
         ({"subspaces": [(np.eye(2), np.eye(2))]}, r"subspaces must be one pair .* \(2\); got 1"),
         (
             {"subspaces": [(np.eye(2), np.eye(3))] * 2},

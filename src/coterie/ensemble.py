@@ -75,8 +75,13 @@ class Ensemble:
         Quality of each partition in [0, 1]. 1 if not given.
     posteriors : sequence of arrays of shape (n_objects, k_l), optional
         Soft memberships, one array per partition, columns in the order of the sorted labels.
+        There may be more columns than labels, for clusters that are nobody's most likely one:
+        then labels that are column numbers name their columns, which are put in order; with any
+        other labels the columns in excess are the last ones. Where a label is missing, the row is
+        taken as 0: the partition has no opinion.
     subspaces : sequence of pairs of arrays of shape (k_l, n_features), optional
-        Centres and feature weights of the clusters of each partition.
+        Centres and feature weights of the clusters of each partition, rows in the order of the
+        columns of `posteriors`.
     features : {array-like, sparse matrix} of shape (n_objects, n_features), optional
         The objects themselves, in the units of `subspaces`: what a consensus needs that gives
         clusters with centres and feature weights (`coterie.WSBPA`). A copy is kept.
@@ -124,6 +129,7 @@ class Ensemble:
         subspaces: Sequence[tuple[ArrayLike, ArrayLike]] | None = None,
         features: ArrayLike | Any | None = None,
     ) -> None:
+        named = not isinstance(labels, Ensemble)
         if isinstance(labels, Ensemble):
             encoded = [Column(labels.labels[:, e], c) for e, c in enumerate(labels.categories)]
             groups = labels.groups if groups is None else groups
@@ -133,7 +139,7 @@ class Ensemble:
             features = labels.features if features is None else features
         else:
             encoded = plain_columns(labels) or _encoded(labels)
-        self._fill(encoded, groups, validity, posteriors, subspaces, features)
+        self._fill(encoded, groups, validity, posteriors, subspaces, features, named=named)
 
     def _fill(
         self,
@@ -143,7 +149,10 @@ class Ensemble:
         posteriors: Sequence[ArrayLike] | None,
         subspaces: Sequence[tuple[ArrayLike, ArrayLike]] | None,
         features: Any = None,
+        *,
+        named: bool = False,
     ) -> None:
+        """Check and keep everything; `named`: labels may be numbers of columns of posteriors."""
         n_given = len(encoded)
         kept = [i for i, column in enumerate(encoded) if len(column.categories)]
         if not kept:
@@ -173,8 +182,8 @@ class Ensemble:
             validity=_frozen(_check_validity(validity, n_given)[kept]),
         )
         self._set(
-            posteriors=self._check_posteriors(posteriors, n_given),
-            subspaces=self._check_subspaces(subspaces, n_given),
+            posteriors=self._check_posteriors(posteriors, n_given, named),
+            subspaces=self._check_subspaces(subspaces, n_given, named),
             features=self._check_features(features),
         )
 
@@ -620,7 +629,7 @@ class Ensemble:
     # --- checks -------------------------------------------------------------------------------
 
     def _check_posteriors(
-        self, posteriors: Sequence[ArrayLike] | None, n_given: int
+        self, posteriors: Sequence[ArrayLike] | None, n_given: int, named: bool
     ) -> tuple[NDArray[np.float64], ...] | None:
         if posteriors is None:
             return None
@@ -634,16 +643,35 @@ class Ensemble:
             expected = (self.n_objects, int(self.n_clusters[e]))
             if array.ndim != 2 or array.shape[0] != expected[0] or array.shape[1] < expected[1]:
                 raise ValueError(
-                    f"posteriors[{column}] must have shape {expected}, a row per object and a "
-                    f"column per cluster; got {array.shape}."
+                    f"posteriors[{column}] must have shape {expected} or more columns, a row per "
+                    f"object and a column per cluster; got {array.shape}."
                 )
-            if not np.isfinite(array).all() or (array < 0).any():
-                raise ValueError(f"posteriors[{column}] must be finite and not negative.")
+            odd = array[~(array >= 0) | np.isinf(array)]
+            if len(odd):
+                raise ValueError(
+                    f"posteriors[{column}] must be finite and not negative; got {odd[0]}. An "
+                    "object of which a partition knows nothing has a row of 0."
+                )
+            if named:
+                order = self._order_of_labels(e, array.shape[1])
+                array = array if order is None else array[:, order]
+            missing = self.labels[:, e] == MISSING
+            if array[missing].any():
+                array = np.where(missing[:, None], 0.0, array)
             checked.append(_frozen(array))
         return tuple(checked)
 
+    def _order_of_labels(self, e: int, n_columns: int) -> NDArray[np.int64] | None:
+        """Return the columns that the labels of a partition name, then the others; None: as is."""
+        names = self.categories[e]
+        if len(names) == n_columns or names.dtype.kind != "i":
+            return None
+        if names.min() < 0 or names.max() >= n_columns:
+            return None
+        return np.concatenate([names, np.setdiff1d(np.arange(n_columns), names)])
+
     def _check_subspaces(
-        self, subspaces: Sequence[tuple[ArrayLike, ArrayLike]] | None, n_given: int
+        self, subspaces: Sequence[tuple[ArrayLike, ArrayLike]] | None, n_given: int, named: bool
     ) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...] | None:
         if subspaces is None:
             return None
@@ -665,6 +693,16 @@ class Ensemble:
                     f"subspaces[{column}] must have a row for each of the {self.n_clusters[e]} "
                     f"clusters; got {centres.shape[0]}."
                 )
+            if not np.isfinite(centres).all() or not np.isfinite(weights).all():
+                raise ValueError(f"subspaces[{column}] must be finite; got NaN or infinity.")
+            if weights.min(initial=0.0) < 0:
+                raise ValueError(
+                    f"subspaces[{column}] must have no negative feature weight; got "
+                    f"{weights.min()}."
+                )
+            order = self._order_of_labels(e, len(centres)) if named else None
+            if order is not None:
+                centres, weights = centres[order], weights[order]
             checked.append((_frozen(centres), _frozen(weights)))
         return tuple(checked)
 

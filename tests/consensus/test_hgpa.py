@@ -123,5 +123,5 @@ def test_words_of_errors(monkeypatch):
     with pytest.raises(ValueError, match="imbalance must not be negative"):
         HGPA(imbalance=-1).fit([[0], [1], [0]])
     monkeypatch.setenv("COTERIE_MEMORY_LIMIT", "1kB")
-    with pytest.raises(MemoryLimitError, match=r"hypergraph of .* groups of label rows.*spectral"):
+    with pytest.raises(MemoryLimitError, match=r"hypergraph of .* label rows.*spectral"):
         HGPA().fit(noisy_labels(0, 50, 5)[1])

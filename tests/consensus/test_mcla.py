@@ -1,5 +1,7 @@
 """MCLA against its definition: Jaccard indices, meta-clusters, the vote."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,8 +9,8 @@ from hypothesis import strategies as st
 
 import naive
 from coterie import MCLA, Ensemble, MemoryLimitError
-from coterie._kernels import meta_graph
 from coterie._partition import cluster_order
+from coterie.consensus import _mcla as module
 from coterie.consensus._mcla import associate, jaccard_graph, meta_clusters
 from strategies import label_matrices, noisy_labels, random_labels
 
@@ -21,7 +23,7 @@ def test_jaccard_indices(room, labels):
     ensemble = Ensemble(labels)
     order = cluster_order(ensemble)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(meta_graph, "_ROOM", room)  # some partitions at a time
+        patch.setattr(module, "_ROOM", room)  # some partitions at a time
         graph = jaccard_graph(ensemble, order)
     assert graph.toarray() == pytest.approx(naive.jaccard(labels)[np.ix_(order, order)])
     assert graph.has_canonical_format
@@ -107,9 +109,26 @@ def test_fewer_clusters_than_asked_for():
 def test_graph_of_clusters_has_only_those_that_share_objects(monkeypatch):
     # A matrix of all pairs of 3,000 clusters would take 72 MB.
     truth = np.repeat(np.arange(300), 3)
-    monkeypatch.setenv("COTERIE_MEMORY_LIMIT", "10MB")
-    fitted = MCLA(300).fit(np.column_stack([truth] * 10))
-    assert naive.same_partition(fitted.labels_, truth)
+    ensemble = Ensemble(np.column_stack([truth] * 10))
+    assert naive.same_partition(MCLA(300).fit(ensemble).labels_, truth)
+    tracemalloc.start()
+    try:
+        graph = jaccard_graph(ensemble, cluster_order(ensemble))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert graph.nnz == 300 * 10 * 10
+    assert peak < 5e6
+
+
+def test_memory_does_not_depend_on_the_order_of_partitions(monkeypatch):
+    monkeypatch.setenv("COTERIE_MEMORY_LIMIT", "1.2MB")
+    monkeypatch.setattr(module, "_ROOM", 1)
+    pairs, halves = np.repeat(np.arange(200), 2), np.repeat([0, 1], 200)
+    for columns in ([halves, *[pairs] * 10], [*[pairs] * 10, halves]):
+        ensemble = Ensemble(np.column_stack(columns))
+        graph = jaccard_graph(ensemble, cluster_order(ensemble))
+        assert graph.nnz == 2002 + 2 * (200 * 45 + 2000)
 
 
 def test_words_of_errors(monkeypatch):

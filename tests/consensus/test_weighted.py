@@ -14,7 +14,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 
 import naive
-from coterie import PEACE, WBPA, WSBPA, WSPA, Ensemble, LACEnsemble, MemoryLimitError
+from coterie import HBGF, PEACE, WBPA, WSBPA, WSPA, Ensemble, LACEnsemble, MemoryLimitError
 from coterie._partition import _metis, incidence_of
 from coterie.consensus._wbpa import posterior_matrix
 from coterie.consensus._wsbpa import mean_weights
@@ -207,6 +207,41 @@ def test_metis_never_leaves_a_part_empty():
         assert (np.bincount(fitted.labels_, minlength=3) > 0).all()
 
 
+def renamed(ensemble, seed):
+    """The same ensemble, the clusters of each partition under other names."""
+    random = np.random.default_rng(seed)
+    labels, posteriors = ensemble.labels.copy(), []
+    for e, table in enumerate(ensemble.posteriors):
+        names = random.permutation(table.shape[1])
+        labels[:, e] = np.where(labels[:, e] >= 0, names[labels[:, e]], -1)
+        posteriors.append(table[:, np.argsort(names)])
+    return Ensemble(labels, posteriors=posteriors)
+
+
+@pytest.mark.parametrize("method", [WSPA, WBPA])
+def test_names_of_clusters_do_not_matter_to_metis(method):
+    pytest.importorskip("pymetis")
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        tables = [random.dirichlet(np.ones(k), 12) for k in random.integers(2, 5, 4)]
+        labels = np.column_stack([table.argmax(axis=1) for table in tables])
+        ensemble = Ensemble(labels, posteriors=tables)
+        cut = method(3, partitioner="metis", random_state=seed)
+        found = cut.fit(ensemble).labels_.tolist()
+        assert cut.fit(renamed(ensemble, seed)).labels_.tolist() == found
+
+
+def test_hard_labels_are_cut_by_metis_as_by_hbgf():
+    pytest.importorskip("pymetis")
+    for seed in range(20):
+        labels = random_labels(seed, 30, 4, most=4, missing=0.1)
+        wbpa, hbgf = (
+            method(3, partitioner="metis", random_state=seed).fit(labels) for method in (WBPA, HBGF)
+        )
+        assert wbpa.labels_.tolist() == hbgf.labels_.tolist()
+        assert wbpa.cluster_labels_.tolist() == hbgf.cluster_labels_.tolist()
+
+
 def test_a_cut_in_which_all_parts_hold_clusters_is_preferred(monkeypatch):
     # Four objects, two clusters; vertices 0 and 1 are the clusters.
     cuts = {
@@ -320,6 +355,20 @@ def test_prediction_where_features_and_partitions_are_as_many():
     assert fitted.predict(rows).tolist() == fitted.predict(Ensemble(rows)).tolist()
 
 
+def test_prediction_refuses_other_widths():
+    fitted = WSBPA(3, random_state=0).fit(ENSEMBLE)
+    width, n_partitions = ENSEMBLE.features.shape[1], ENSEMBLE.n_partitions
+    for odd in (np.zeros((2, 9)), np.zeros(width), np.zeros((2, 1, width))):
+        words = rf"X must have {width} columns.* or {n_partitions} columns of labels; got shape"
+        with pytest.raises(ValueError, match=words):
+            fitted.predict(odd)
+    # Labels are never sparse; a column past the last would be read out of bounds.
+    for n_columns in (1, width - 1, width + 1, 10**9):
+        odd = sparse.csr_matrix(([1.0], ([0], [n_columns - 1])), shape=(1, n_columns))
+        with pytest.raises(ValueError, match=rf"X must have {width} columns.*got shape \(1, "):
+            fitted.predict(odd)
+
+
 def test_sparse_features():
     thin = sparse.csr_matrix(np.where(np.abs(X) < 1, 0, X))
     ensemble = LACEnsemble(3, [0.1, 0.3], random_state=0).fit_transform(thin)
@@ -379,6 +428,12 @@ def test_top_features():
         fitted.top_features(["a"])
     with pytest.raises(ValueError, match="by must be 'weight' or 'contrast'; got 'name'"):
         fitted.top_features(by="name")
+
+
+@pytest.mark.parametrize("n", [0, -1, 1.5])
+def test_top_features_are_a_whole_number(n):
+    with pytest.raises(ValueError, match=r"n must be a whole number .* at least 1; got "):
+        WSBPA(3, random_state=0).fit(ENSEMBLE).top_features(n=n)
 
 
 def test_a_cluster_may_lose_all_its_objects():

@@ -205,6 +205,27 @@ def test_sparse_rows_may_be_unsorted_and_stored_twice():
     assert np.array_equal(table.data, before)
 
 
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix])
+def test_objects_as_near_to_two_centres_go_to_the_first(make):
+    # On a grid distances are often equal; weights of 1/3, or rounding, must not decide.
+    for seed in range(60):
+        random = np.random.default_rng(seed)
+        table = random.integers(0, 4, (15, 3))
+        start = table[random.permutation(15)[:3]]
+        squares = ((table[:, None] - start) ** 2).sum(axis=2)  # whole numbers
+        first = squares.argmin(axis=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            for scale in (1.0, 0.1):
+                lac = LAC(3, h=np.inf, init=scale * start, max_iter=1)
+                found = lac.fit(make(scale * table)).cluster_centers_
+                expected = [
+                    table[first == c].mean(axis=0) if (first == c).any() else start[c]
+                    for c in range(3)
+                ]
+                np.testing.assert_allclose(found, scale * np.array(expected), atol=1e-12)
+
+
 # --- starts --------------------------------------------------------------------------------------
 
 
@@ -352,6 +373,8 @@ def test_iris_is_found():
         ({"h": "1"}, "h must be a number above 0 .* got '1'"),
         ({"init": "k-means++"}, "init must be one of .* got 'k-means"),
         ({"init": np.zeros((2, 3))}, r"init must be .* = \(3, 4\); got shape \(2, 3\)"),
+        ({"init": np.zeros(3)}, r"init must be .* = \(3, 4\); got shape \(3,\)"),
+        ({"init": np.full((3, 4), np.nan)}, "init must be finite"),
     ],
 )
 def test_bad_parameters(options, words):

@@ -23,6 +23,7 @@ from coterie._partition import (
     spectral_labels,
 )
 from coterie._partition._spectral import _embed_labels, _embed_matrix
+from coterie.consensus._mcla import jaccard_graph
 from strategies import label_matrices, noisy_labels, random_labels
 
 parts = st.integers(2, 5)
@@ -271,32 +272,100 @@ def blocks(random, sizes, share=0.2):
     return scipy.sparse.block_diag(pieces, format="csr")[order][:, order]
 
 
+def with_all_equal(values, n_wanted):
+    """The largest eigenvalues, and all that equal the last of them."""
+    return values[values >= values[-n_wanted] - 1e-9]
+
+
 @pytest.mark.parametrize("sizes", [[450, 60, 5, 1, 1], [90] * 6, [3] * 200, [500, 500]])
-@pytest.mark.parametrize("n_wanted", [4, 11, 40])
+@pytest.mark.parametrize("n_wanted", [1, 4, 11, 40])
 def test_eigenvectors_of_a_graph_in_pieces(sizes, n_wanted, seed):
     graph = blocks(np.random.default_rng(seed), sizes)
     values, vectors = module._largest(graph, n_wanted)
-    assert values == pytest.approx(np.linalg.eigvalsh(graph.toarray())[-n_wanted:], abs=1e-12)
+    expected = with_all_equal(np.linalg.eigvalsh(graph.toarray()), n_wanted)
+    assert values == pytest.approx(expected, abs=1e-12)
     assert np.abs(graph @ vectors - vectors * values).max() < 1e-12
-    assert np.abs(vectors.T @ vectors - np.eye(n_wanted)).max() < 1e-10
+    assert np.abs(vectors.T @ vectors - np.eye(len(values))).max() < 1e-10
 
 
-def test_twin_pieces_have_all_their_equal_eigenvalues(seed):
-    one = blocks(np.random.default_rng(seed), [300])
-    graph = scipy.sparse.block_diag([one, one, one], format="csr")
-    values, vectors = module._largest(graph, 9)
-    assert values == pytest.approx(np.repeat(np.linalg.eigvalsh(one.toarray())[-3:], 3), abs=1e-12)
-    assert np.linalg.matrix_rank(vectors) == 9
+@pytest.mark.parametrize("size", [100, 300, 450])  # the last ones by the method of Lanczos
+@pytest.mark.parametrize("n_wanted", [2, 3, 5, 7, 9])
+def test_twin_pieces_have_all_their_equal_eigenvalues(size, n_wanted, seed):
+    one = blocks(np.random.default_rng(seed), [size])
+    graph = scipy.sparse.block_diag([one] * (1000 // size), format="csr")
+    values, vectors = module._largest(graph, n_wanted)
+    expected = with_all_equal(np.linalg.eigvalsh(graph.toarray()), n_wanted)
+    assert len(values) > n_wanted or n_wanted % (1000 // size) == 0
+    assert values == pytest.approx(expected, abs=1e-12)
+    assert np.linalg.matrix_rank(vectors) == len(values)
 
 
-def test_more_pieces_than_parts(seed):
+def test_eigenvalues_that_are_there_many_times_in_one_piece():
+    # A circle: all eigenvalues but the first and the last are there twice; and twins of it.
+    ring = np.roll(np.eye(500), 1, axis=0)
+    circle = scipy.sparse.csr_matrix((np.eye(500) + ring + ring.T) / 3)
+    for n_circles in (1, 2):
+        graph = scipy.sparse.block_diag([circle] * n_circles, format="csr")
+        for n_wanted in (2, 3, 4, 9):
+            values, vectors = module._largest(graph, n_wanted)
+            expected = with_all_equal(np.linalg.eigvalsh(graph.toarray()), n_wanted)
+            assert values == pytest.approx(expected, abs=1e-12)
+            assert np.linalg.matrix_rank(vectors) == len(values)
+
+
+def test_more_pieces_than_parts(seed, monkeypatch):
     # All eigenvalues used are 1; which pieces get directions of their own, the first objects say.
     graph = blocks(np.random.default_rng(seed), [20] * 25)
     found = spectral_graph(graph, 6)
     assert len(np.unique(found)) == 6
     piece = scipy.sparse.csgraph.connected_components(graph)[1]
     assert all(len(np.unique(found[piece == p])) == 1 for p in range(25))
+    monkeypatch.setattr(module, "_SMALL", 10_000)  # the whole matrix at once
     assert naive.same_partition(found, spectral_graph(graph, 6))
+
+
+def test_eigenvectors_of_pieces_must_fit(monkeypatch):
+    monkeypatch.setenv("COTERIE_MEMORY_LIMIT", "1MB")
+    graph = blocks(np.random.default_rng(0), [3] * 200)
+    with pytest.raises(MemoryLimitError, match=r"200 eigenvectors of a graph in 200 pieces .*"):
+        spectral_graph(graph, 6)
+
+
+def planted_graph(random, n_parts, size, across):
+    """Parts of the same size, each half of their pairs joined, in no order."""
+    truth = random.permutation(np.repeat(np.arange(n_parts), size))
+    share = np.where(np.equal.outer(truth, truth), 0.5, across)
+    upper = np.triu(random.random(share.shape) < share, 1)
+    return truth, scipy.sparse.csr_matrix((upper | upper.T) + np.eye(len(truth)))
+
+
+def test_one_start_by_qr_finds_planted_parts():
+    # Any twelve vertices as seeds, or points far apart, mostly do not.
+    for seed in range(10):
+        truth, graph = planted_graph(np.random.default_rng(seed), 12, 25, across=0.015)
+        assert naive.same_partition(spectral_graph(graph, 12, n_init=1), truth)
+
+
+def test_few_starts_are_as_good_as_many(seed):
+    from sklearn.cluster import KMeans
+
+    ratios = []
+    for number in range(20):
+        random = np.random.default_rng([seed, number])
+        k = int(random.integers(3, 8))
+        truth = random.integers(0, k, 300)
+        columns = []
+        for _ in range(20):  # coarse partitions that join different clusters, and noise
+            names = random.integers(0, 2 * k, k)[truth]
+            columns.append(np.where(random.random(300) < 0.2, random.integers(0, k, 300), names))
+        ensemble = Ensemble(np.column_stack(columns))
+        graph = jaccard_graph(ensemble, cluster_order(ensemble))
+        rows = naive.spectral_rows(graph.toarray(), k)
+        found = spectral_graph(graph, k)
+        centres = np.array([rows[found == c].mean(axis=0) for c in range(k)])
+        best = KMeans(k, n_init=10, random_state=0).fit(rows).inertia_
+        ratios.append(((rows - centres[found]) ** 2).sum() / best)
+    assert np.mean(ratios) < 1.02
 
 
 def test_a_graph_is_cut_as_by_its_definition(seed):

@@ -2,8 +2,8 @@
 
 The package (2016) uses `xrange` and `reduce`, a function that scikit-learn removed, a module that
 SciPy is removing and what NumPy no longer allows. It calls METIS's program `gpmetis`, which must be
-on the path (its source comes with the package), and a 32-bit `shmetis` of its own for HGPA. It
-works in files in the current directory.
+on the path (its source comes with the package), and a 32-bit `shmetis` of its own for HGPA, which
+needs the 32-bit C library. It works in files in the current directory.
 """
 
 import builtins

@@ -144,19 +144,26 @@ def observe_block(columns, missing, rows, out):
             out[r, start:stop] = tile[: stop - start]
 
 
-def nearest_of_first(columns: NDArray[Any], n_first: int) -> NDArray[np.int64]:
+def n_blocks(columns: NDArray[Any]) -> int:
+    """Return the number of blocks of objects that `nearest_of_first` goes through."""
+    return -(-columns.shape[1] // _TILE)
+
+
+def nearest_of_first(
+    columns: NDArray[Any], n_first: int, done: NDArray[np.int64]
+) -> NDArray[np.int64]:
     """Return for each object which of the first `n_first` it is most often together with.
 
-    The first of equal ones.
+    The first of equal ones. Each block has a cell of `done`, for the number of its objects.
     """
     nearest = np.empty(columns.shape[1], dtype=np.int64)
     scratch = np.empty(0, dtype=count_dtype(columns.shape[0]))
-    _find_nearest(columns, missing_code(columns), n_first, scratch, nearest)
+    _find_nearest(columns, missing_code(columns), n_first, scratch, nearest, done)
     return nearest
 
 
 @parallel_njit
-def _find_nearest(columns, missing, n_first, scratch, nearest):
+def _find_nearest(columns, missing, n_first, scratch, nearest, done):
     n_partitions, n = columns.shape
     for block in prange((n + _TILE - 1) // _TILE):
         seen = np.empty(n_partitions, dtype=np.int64)
@@ -172,6 +179,7 @@ def _find_nearest(columns, missing, n_first, scratch, nearest):
                     if count > most:
                         best, most = start + j, count
             nearest[i] = best
+            done[block] += 1
 
 
 def count_matrix(columns: NDArray[Any]) -> NDArray[Any]:

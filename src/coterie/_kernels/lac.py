@@ -15,7 +15,8 @@ from coterie._kernels._jit import njit, parallel_njit, prange
 _OBJECTS = 64  # a block of objects whose features stay in the first-level cache
 _FEATURES = 64
 _SLAB = 1 << 17  # objects that are summed up together, whatever the number of threads
-_CANCELLED = 1e-6  # a rest smaller than this share has lost digits: sum it again
+_CANCELLED = 1e-3  # a rest smaller than this share has lost digits: sum it again
+_TIE = 1e-12  # distances that differ by less than this share are equal but for rounding
 
 
 @njit
@@ -39,6 +40,18 @@ def _fill_distances(X, start, stop, centres, weights, tile, out):
                     row[i] += weight * (apart * apart)
 
 
+@njit
+def _first_nearest(found):
+    """Return the first cluster that is as near as the nearest."""
+    least = found[0]
+    for c in range(1, found.size):
+        least = min(least, found[c])
+    for c in range(found.size):
+        if found[c] <= least * (1.0 + _TIE):
+            return c
+    return 0
+
+
 @parallel_njit
 def assign(X, centres, weights, n_runs):
     """Return (runs, n): the nearest cluster of each run, the first of equally near ones."""
@@ -53,11 +66,7 @@ def assign(X, centres, weights, n_runs):
         _fill_distances(X, start, stop, centres, weights, tile, found)
         for run in range(n_runs):
             for i in range(stop - start):
-                best = 0
-                for c in range(1, k):
-                    if found[run * k + c, i] < found[run * k + best, i]:
-                        best = c
-                labels[run, start + i] = best
+                labels[run, start + i] = _first_nearest(found[run * k : (run + 1) * k, i])
     return labels
 
 
@@ -179,11 +188,7 @@ def assign_sparse(data, indices, indptr, turned_centres, turned_weights, loads, 
                 data[row], indices[row], turned_centres, turned_weights, loads, total, rest, found
             )
             for run in range(n_runs):
-                best = 0
-                for c in range(1, k):
-                    if found[run * k + c] < found[run * k + best]:
-                        best = c
-                labels[run, i] = best
+                labels[run, i] = _first_nearest(found[run * k : (run + 1) * k])
     return labels
 
 

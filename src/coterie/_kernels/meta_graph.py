@@ -1,91 +1,99 @@
-"""The graph of the clusters of all partitions, whose edges are Jaccard indices."""
+"""The graph of the clusters of all partitions, whose edges are Jaccard indices.
+
+Memory beside the result is of the size of the label rows and of one row of the graph for each
+thread, never of all pairs of clusters.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-from numpy.typing import NDArray
 
 from coterie._kernels._jit import njit, parallel_njit, prange
-from coterie._progress import stretch
 
-_ROOM = 1 << 23  # entries that may be found at a time: some partitions with all that follow
-
-
-def shared_objects(
-    codes: NDArray[np.uint32],
-    counts: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    check: Callable[[int], None],
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-    """Return (ends, indices, shared) of a CSR matrix (K, K): the objects that two clusters share.
-
-    Only pairs of a cluster and one of a later partition that share any. `codes` (p, L) are the
-    clusters of each label row out of all K, K itself where a label is missing, and `counts` the
-    objects that have it. Nothing of the size of K^2 is made. `check` is told from time to time
-    how many entries there will be.
-    """
-    n_all, n_partitions = int(offsets[-1]), codes.shape[1]
-    n_pairs = np.diff(offsets) * (n_all - offsets[1:])
-    ends = np.zeros(n_all + 1, dtype=np.int64)
-    indices, shared = [], []
-    n_found = n_looked_at = first = 0
-    with stretch("overlap of clusters", int(n_pairs.sum())) as done:
-        while first < n_partitions:
-            # As many partitions as there is room for, but at least one.
-            n_fit = int(np.searchsorted(np.cumsum(n_pairs[first:]), _ROOM, side="right"))
-            last = first + max(1, n_fit)
-            starts = np.concatenate([[0], np.cumsum(n_pairs[first:last])])
-            places = np.empty(starts[-1], dtype=np.int32)
-            sums = np.empty(starts[-1], dtype=np.int64)
-            _fill_strips(codes, counts, offsets, first, starts, places, sums, ends)
-            for e in range(first, last):
-                n_here = int(ends[offsets[e] + 1 : offsets[e + 1] + 1].sum())
-                strip = slice(starts[e - first], starts[e - first] + n_here)
-                indices.append(places[strip])
-                shared.append(sums[strip])
-                n_found += n_here
-            n_looked_at += int(starts[-1])
-            check(n_found * int(n_pairs.sum()) // max(n_looked_at, 1))
-            first = last
-            done[0] = n_looked_at
-    return np.cumsum(ends), np.concatenate(indices), np.concatenate(shared)
+_FEW = 8  # the later clusters that a cluster meets are listed if it can meet but one in so many
 
 
 @parallel_njit
-def _fill_strips(codes, counts, offsets, first, starts, places, sums, ends):
-    """Fill the strips of some partitions; `ends[c + 1]` gets the number of entries of cluster c."""
-    n_strips = starts.size - 1
-    # The later a partition, the shorter its strip: one from each end, for every thread as much.
+def fill_strips(codes, counts, offsets, first, starts, indices, shared, lengths, done):
+    """Fill the strips of some partitions: the objects that each cluster shares with later ones.
+
+    `codes` (p, L) are the clusters of each label row out of all K, K itself where a label is
+    missing, and `counts` the objects that have it. Strip s is that of partition first + s: its
+    entries go to `indices` and `shared` from starts[s] on, cluster after cluster, and
+    ``lengths[c]`` gets their number for cluster c. ``done[s]`` is set when it is done.
+    """
+    n_strips = starts.size
+    # The later a partition, the less there is to do: one from each end, for every thread as much.
     for half in prange((n_strips + 1) // 2):
-        _fill_strip(first + half, codes, counts, offsets, starts[half], places, sums, ends)
+        _fill_strip(first + half, codes, counts, offsets, starts[half], indices, shared, lengths)
+        done[half] = 1
         other = n_strips - 1 - half
         if other != half:
-            _fill_strip(first + other, codes, counts, offsets, starts[other], places, sums, ends)
+            _fill_strip(
+                first + other, codes, counts, offsets, starts[other], indices, shared, lengths
+            )
+            done[other] = 1
 
 
 @njit
-def _fill_strip(e, codes, counts, offsets, start, places, sums, ends):
-    """Count the objects that the clusters of partition e share with those of all later ones."""
-    n_all, base = offsets[-1], np.uint32(offsets[e + 1])
-    own = np.uint32(offsets[e])
-    # The last column is that of missing labels, which saves a branch in the inner loop.
-    table = np.zeros((offsets[e + 1] - offsets[e], n_all - offsets[e + 1] + 1), dtype=np.int64)
-    for i in range(codes.shape[0]):
-        if codes[i, e] < n_all:
-            row, count = table[codes[i, e] - own], counts[i]
-            for f in range(e + 1, codes.shape[1]):
-                row[codes[i, f] - base] += count
+def _fill_strip(e, codes, counts, offsets, start, indices, shared, lengths):
+    n_partitions, n_all = codes.shape[1], offsets[-1]
+    own, base = offsets[e], np.uint32(offsets[e + 1])
+    members, ends = _members(codes[:, e], own, offsets[e + 1] - own)
+    # The last cell is that of missing labels, which saves a branch in the inner loop.
+    width = n_all - offsets[e + 1]
+    row = np.zeros(width + 1, dtype=np.int64)
+    met = np.empty(width // _FEW + 1, dtype=np.int64)
     at = start
-    for c in range(table.shape[0]):
+    for c in range(ends.size - 1):
         before = at
-        for d in range(table.shape[1] - 1):
-            if table[c, d] > 0:
-                places[at] = base + d
-                sums[at] = table[c, d]
-                at += 1
-        ends[own + c + 1] = at - before
+        if (ends[c + 1] - ends[c]) * (n_partitions - e - 1) < met.size:
+            n_met = 0
+            for m in range(ends[c], ends[c + 1]):
+                for f in range(e + 1, n_partitions):
+                    d = codes[members[m], f] - base
+                    if row[d] == 0:
+                        met[n_met] = d
+                        n_met += 1
+                    row[d] += counts[members[m]]
+            met[:n_met].sort()
+            for t in range(n_met):
+                if met[t] < width:
+                    indices[at], shared[at] = base + met[t], row[met[t]]
+                    at += 1
+                row[met[t]] = 0
+        else:
+            for m in range(ends[c], ends[c + 1]):
+                count = counts[members[m]]
+                for f in range(e + 1, n_partitions):
+                    row[codes[members[m], f] - base] += count
+            for d in range(width):
+                if row[d] > 0:
+                    indices[at], shared[at] = base + d, row[d]
+                    at += 1
+                    row[d] = 0
+            row[width] = 0
+        lengths[own + c] = at - before
+
+
+@njit
+def _members(codes, own, n_clusters):
+    """Return the rows of the clusters own..own + n_clusters - 1, and where those of each end."""
+    ends = np.zeros(n_clusters + 1, dtype=np.int64)
+    for i in range(codes.size):
+        c = np.int64(codes[i]) - own
+        if c < n_clusters:  # not missing
+            ends[c + 1] += 1
+    for c in range(n_clusters):
+        ends[c + 1] += ends[c]
+    place = ends[:-1].copy()
+    members = np.empty(ends[-1], dtype=np.int64)
+    for i in range(codes.size):
+        c = np.int64(codes[i]) - own
+        if c < n_clusters:
+            members[place[c]] = i
+            place[c] += 1
+    return members, ends
 
 
 @njit

@@ -27,8 +27,8 @@ def tally(rows, labels, offsets, n_clusters):
 def _tally_row(row, offsets, votes, seen, members, together, cast):
     """Write the votes for together, and those cast, between a label row and every cluster.
 
-    `votes` (K, k) and `seen` (L, k) have the clusters innermost: there are more of them than a
-    vector instruction takes. `members` (k,) is what all partitions saw of each cluster.
+    `votes` (K, k) and `seen` (L, k) have the clusters innermost, so that several of them go into
+    one instruction. `members` (k,) is what all partitions saw of each cluster.
     """
     for c in range(together.size):
         together[c] = 0

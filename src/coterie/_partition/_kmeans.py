@@ -189,21 +189,22 @@ def kmeans(
     seed: int = 0,
     n_init: int = 10,
     max_iter: int = 300,
+    first: NDArray[np.int64] | None = None,
 ) -> Parts:
     """Return the best of several starts of k-means.
 
-    The first start takes centres that are as far from each other as can be, the others are
-    greedy k-means++. Of starts whose sums of squares differ by less than rounding, the first
-    is kept. Some parts may be empty where points coincide.
+    The first start takes the points `first`, or else points that are as far from each other as
+    can be; the others are greedy k-means++. Of starts whose sums of squares differ by less than
+    rounding, the first is kept. Some parts may be empty where points coincide.
 
-    Where there are many points, the starts are compared on a sample of 20,000 objects (or 100 for
-    each part), the best goes on with five times as many, and so on up to all points. It is over
-    when no more than one object in a thousand changes its part.
+    Where there are many points, starts (without `first`) are compared on a sample of 20,000 objects
+    (or 100 for each part), the best goes on with five times as many, and so on up to all points. It
+    is over when no more than one object in a thousand changes its part.
     """
     random = np.random.default_rng(seed)
     n_sample = max(_SAMPLE, _SAMPLE_PER_PART * n_parts)
     if len(cloud) <= n_sample:
-        return _best_start(cloud, n_parts, random, n_init, max_iter, settled=0.0)
+        return _best_start(cloud, n_parts, random, n_init, max_iter, settled=0.0, first=first)
     part = _sample(cloud, n_sample, random)
     centers = _best_start(part, n_parts, random, n_init, max_iter, settled=_COMPARED).centers
     with stretch("k-means, all objects", _SHARES) as done:
@@ -221,10 +222,12 @@ def _best_start(
     n_init: int,
     max_iter: int,
     settled: float,
+    first: NDArray[np.int64] | None = None,
 ) -> Parts:
     best = None
+    first = _spread(cloud, n_parts) if first is None else first
     with stretch("k-means, starts", n_init) as done:
-        for seeds in (_spread(cloud, n_parts), *_draw(cloud, n_parts, n_init - 1, random)):
+        for seeds in (first, *_draw(cloud, n_parts, n_init - 1, random)):
             found = lloyd(cloud, cloud.at(seeds), max_iter=max_iter, settled=settled)
             if best is None or found.inertia < best.inertia * (1 - 1e-9) - 1e-15:
                 best = found

@@ -127,12 +127,14 @@ def cut_bipartite_graph(
         As for `cut_graph`.
     """
     n, n_columns = A.shape
+    if n_parts == 1:
+        return np.zeros(n, dtype=np.int64), np.zeros(n_columns, dtype=np.int64)
     graph = scipy.sparse.bmat([[None, A.T], [A, None]], format="csr")
     is_row = np.arange(n_columns + n) >= n_columns
     n_runs = int(np.clip(_ENOUGH_EDGES // max(graph.nnz, 1), 1, _MOST_RUNS))
     ways = (True, False) if n_parts > 2 else (True,)
     runs = [(recursive, run) for recursive in ways for run in range(n_runs)]
-    if 1 < n_parts <= n_columns:  # more, while some part is without columns
+    if n_parts <= n_columns:  # more, while some part is without columns
         runs += [(way, run) for run in range(n_runs, _MOST_BIPARTITE_RUNS) for way in (True, False)]
     best, lowest = None, (n_parts + 1, np.inf)
     for n_tried, (recursive, run) in enumerate(runs):

@@ -102,7 +102,7 @@ class HBGF(BaseConsensus):
 
     METIS sees objects and clusters as vertices of the same weight. It is run with several seeds,
     and for three parts or more both by recursive bisection and all parts at once; the lightest cut
-    in which every part has clusters is kept. No part is ever without objects.
+    in which every part has clusters is kept, if there is one. No part is ever without objects.
 
     References
     ----------

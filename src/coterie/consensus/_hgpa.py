@@ -14,8 +14,10 @@ from coterie._partition import (
     cluster_order,
     cut_hypergraph,
     fill_empty_parts,
+    incidence_of,
     spectral_labels,
 )
+from coterie._progress import stretch
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._cspa import check_partitioner
 from coterie.ensemble import Ensemble, narrow_columns
@@ -37,11 +39,13 @@ def group_rows(rows: NDArray[np.int32], n_groups: int, seed: int) -> NDArray[np.
     `n_groups` rows are drawn at random; every row goes to that with which it shares most labels,
     the first of equal ones.
     """
-    from coterie._kernels.coassociation import nearest_of_first
+    from coterie._kernels.coassociation import n_blocks, nearest_of_first
 
     drawn = np.random.default_rng(seed).permutation(len(rows))[:n_groups]
     in_front = np.concatenate([rows[np.sort(drawn)], rows])
-    nearest = nearest_of_first(narrow_columns(in_front, int(rows.max()) + 1), n_groups)
+    columns = narrow_columns(in_front, int(rows.max()) + 1)
+    with stretch("grouping label rows", columns.shape[1], n_blocks(columns)) as done:
+        nearest = nearest_of_first(columns, n_groups, done)
     groups: NDArray[np.int64] = np.unique(nearest[n_groups:], return_inverse=True)[1]
     return groups
 
@@ -52,18 +56,18 @@ def hyperedges(ensemble: Ensemble, groups: NDArray[np.int64]) -> tuple[Any, NDAr
     Clusters are in an order that does not depend on their names.
     """
     rows, counts, _ = ensemble.patterns
-    n_all, n_groups = int(ensemble.offsets[-1]), int(groups.max()) + 1
+    n_groups = int(groups.max()) + 1
     check_fits(
-        _BYTES_PER_PIN * min(n_all * n_groups, rows.size),
-        f"the hypergraph of {n_all} clusters of {n_groups} groups of label rows",
+        _BYTES_PER_PIN * rows.size,
+        f"the hypergraph of {len(rows)} distinct label rows in {rows.shape[1]} partitions",
         way_out="Use partitioner='spectral'",
     )
-    is_in = np.zeros((n_all, n_groups), dtype=bool)
-    for e, first in enumerate(ensemble.offsets[:-1]):
-        seen = rows[:, e] >= 0
-        is_in[first + rows[seen, e], groups[seen]] = True
+    is_in = incidence_of(rows, ensemble.offsets)
+    if n_groups < len(rows):
+        each = (np.ones(len(rows)), (groups, np.arange(len(rows))))
+        is_in = csr_matrix(each, shape=(n_groups, len(rows))) @ is_in
     weights = np.bincount(groups, weights=counts).astype(np.int64)
-    return csr_matrix(is_in[cluster_order(ensemble)]), weights
+    return is_in.T.tocsr()[cluster_order(ensemble)], weights
 
 
 def cut_clusters(

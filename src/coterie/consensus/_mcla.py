@@ -17,6 +17,7 @@ from coterie._partition import (
     cut_graph,
     spectral_graph,
 )
+from coterie._progress import stretch
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._cspa import check_partitioner
 from coterie.ensemble import Ensemble
@@ -24,6 +25,7 @@ from coterie.ensemble import Ensemble
 __all__ = ["MCLA"]
 
 _BYTES_PER_PAIR = 64  # of clusters that share objects: an edge both ways, and once more normalised
+_ROOM = 1 << 22  # pairs of clusters that are looked at side by side
 
 
 def jaccard_graph(ensemble: Ensemble, order: NDArray[np.int64]) -> Any:
@@ -31,24 +33,75 @@ def jaccard_graph(ensemble: Ensemble, order: NDArray[np.int64]) -> Any:
 
     Rows and columns are the clusters in the given order, which is that of their partitions.
     """
-    from coterie._kernels.meta_graph import mirrored_jaccard, shared_objects
+    from coterie._kernels.meta_graph import mirrored_jaccard
 
-    rows, counts, _ = ensemble.patterns
+    n_all = len(order)
+    ends, indices, shared = shared_objects(ensemble, order)
+    ends, indices, values = mirrored_jaccard(ends, indices, shared, cluster_sizes(ensemble)[order])
+    return scipy.sparse.csr_matrix((values, indices, ends), shape=(n_all, n_all))
+
+
+def shared_objects(
+    ensemble: Ensemble, order: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """Return the number of objects that each cluster shares with those of later partitions.
+
+    As the three arrays of a CSR matrix (K, K): where rows end, columns, numbers above 0. Strips of
+    it, one for each partition, are found side by side, as many as there is room for.
+    """
+    from coterie._kernels.meta_graph import fill_strips
+
+    offsets, counts = ensemble.offsets, ensemble.patterns.counts
+    codes = _ranked_rows(ensemble, order)
+    n_all, n_partitions = len(order), ensemble.n_partitions
+    # No strip has more entries than pairs of clusters, nor than pairs of labels in a row.
+    n_later = n_partitions - 1 - np.arange(n_partitions)
+    room = np.minimum(np.diff(offsets) * (n_all - offsets[1:]), len(codes) * n_later)
+    lengths = np.zeros(n_all, dtype=np.int64)
+    found: list[tuple[NDArray[np.int32], NDArray[np.int64]]] = []
+    first, n_found = 0, 0
+    with stretch("overlap of clusters", n_partitions, n_cells=n_partitions) as done:
+        while first < n_partitions:
+            last = first + max(1, int(np.searchsorted(np.cumsum(room[first:]), _ROOM, "right")))
+            ends = np.cumsum(room[first:last])
+            _check_entries(n_found + int(ends[-1]) if last == first + 1 else n_found, n_all)
+            indices = np.empty(ends[-1], dtype=np.int32)
+            shared = np.empty(ends[-1], dtype=np.int64)
+            starts = ends - room[first:last]
+            fill_strips(
+                codes, counts, offsets, first, starts, indices, shared, lengths, done[first:last]
+            )
+            for e, start in zip(range(first, last), starts, strict=True):
+                n_here = int(lengths[offsets[e] : offsets[e + 1]].sum())
+                strip = slice(start, start + n_here)
+                found.append((indices[strip].copy(), shared[strip].copy()))
+                n_found += n_here
+            _check_entries(n_found, n_all)
+            first = last
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    return ends, np.concatenate([i for i, _ in found]), np.concatenate([n for _, n in found])
+
+
+def _ranked_rows(ensemble: Ensemble, order: NDArray[np.int64]) -> NDArray[np.uint32]:
+    """Return the distinct label rows as places in `order`; K where a label is missing."""
+    rows, offsets = ensemble.patterns.labels, ensemble.offsets
     n_all = len(order)
     rank = np.empty(n_all, dtype=np.uint32)
     rank[order] = np.arange(n_all, dtype=np.uint32)
-    codes = np.where(rows >= 0, rank[rows + ensemble.offsets[:-1]], np.uint32(n_all))
+    codes = np.empty(rows.shape, dtype=np.uint32)
+    for e in range(rows.shape[1]):
+        # A missing label is -1, the last place.
+        places = np.append(rank[offsets[e] : offsets[e + 1]], np.uint32(n_all))
+        codes[:, e] = places[rows[:, e]]
+    return codes
 
-    def check(n_pairs: int) -> None:
-        check_fits(
-            _BYTES_PER_PAIR * n_pairs,
-            f"the graph of {n_all} clusters",
-            way_out="Use fewer partitions (select) or partitions with fewer clusters",
-        )
 
-    shared = shared_objects(codes, counts, ensemble.offsets, check)
-    ends, indices, values = mirrored_jaccard(*shared, cluster_sizes(ensemble)[order])
-    return scipy.sparse.csr_matrix((values, indices, ends), shape=(n_all, n_all))
+def _check_entries(n_entries: int, n_all: int) -> None:
+    check_fits(
+        _BYTES_PER_PAIR * n_entries,
+        f"the graph of {n_all} clusters",
+        way_out="Use fewer partitions (select) or partitions with fewer clusters",
+    )
 
 
 def meta_clusters(
@@ -70,7 +123,7 @@ def meta_clusters(
             random_state=seed,
         )
     else:
-        found = spectral_graph(graph, n_parts)
+        found = spectral_graph(graph, n_parts, random_state=seed)
     _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
     parts = np.empty(len(order), dtype=np.int64)
     parts[order] = np.argsort(np.argsort(first))[inverse]
@@ -113,7 +166,7 @@ class MCLA(BaseConsensus):
         With 'metis': by how much the sizes of the clusters in a part may add up to more than the
         mean.
     random_state : int, RandomState instance or None, default=None
-        Seed of METIS. Nothing is random about 'spectral'.
+        Seed of the partitioner.
 
     Attributes
     ----------
@@ -144,8 +197,8 @@ class MCLA(BaseConsensus):
 
     Notes
     -----
-    The spectral partition is that of Ng, Jordan and Weiss [2]_; its k-means starts from clusters
-    that a QR decomposition of the eigenvectors picks [3]_.
+    The spectral partition is that of Ng, Jordan and Weiss [2]_; the first start of its k-means are
+    clusters that a QR decomposition of the eigenvectors picks [3]_, two more are random.
 
     A missing label is no membership. An object without any label goes to the first meta-cluster,
     with confidence 0.

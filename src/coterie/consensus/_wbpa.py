@@ -12,6 +12,7 @@ from coterie._labels import order_by_size
 from coterie._memory import check_fits
 from coterie._partition import (
     as_seed,
+    cluster_order,
     cut_bipartite_graph,
     incidence_of,
     spectral_bipartite,
@@ -46,6 +47,24 @@ def posterior_matrix(ensemble: Ensemble) -> Any:
     return np.hstack(ensemble.posteriors)
 
 
+def column_order(ensemble: Ensemble) -> NDArray[np.int64]:
+    """Return the columns of A in an order that does not depend on the names of clusters.
+
+    By partition, in each by the first object; clusters without objects come last.
+    """
+    order = cluster_order(ensemble)
+    if ensemble.posteriors is None:
+        return order
+    widths = np.array([p.shape[1] for p in ensemble.posteriors])
+    starts = np.cumsum(widths) - widths
+    offsets = ensemble.offsets
+    found = []
+    for e, (start, width) in enumerate(zip(starts, widths, strict=True)):
+        own = order[offsets[e] : offsets[e + 1]] - offsets[e]
+        found.append(start + np.concatenate([own, np.arange(len(own), width)]))
+    return np.concatenate(found)
+
+
 def cut_bipartite(
     ensemble: Ensemble,
     n_parts: int,
@@ -63,9 +82,13 @@ def cut_bipartite(
         A = posterior_matrix(ensemble)
         if isinstance(A, np.ndarray):
             A = csr_matrix(integer_weights(A))
-        return BipartiteParts(
-            *cut_bipartite_graph(A, n_parts, imbalance=imbalance, random_state=random_state)
+        order = column_order(ensemble)
+        objects, ordered = cut_bipartite_graph(
+            A[:, order], n_parts, imbalance=imbalance, random_state=random_state
         )
+        clusters = np.empty_like(ordered)
+        clusters[order] = ordered
+        return BipartiteParts(objects, clusters)
     options: dict[str, Any] = {"skip_first": skip_first, "random_state": random_state}
     if ensemble.posteriors is None:
         return BipartiteParts(*spectral_bipartite_labels(ensemble, n_parts, **options))
@@ -135,7 +158,7 @@ class WBPA(BaseConsensus):
 
     METIS sees objects and clusters as vertices of the same weight. It is run with several seeds,
     and for three parts or more both by recursive bisection and all parts at once; the lightest cut
-    in which every part has clusters is kept. No part is ever without objects.
+    in which every part has clusters is kept, if there is one. No part is ever without objects.
 
     References
     ----------

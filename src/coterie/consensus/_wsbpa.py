@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -222,7 +223,7 @@ class WSBPA(WBPA):
         check_is_fitted(self)
         if not self._are_features(X):
             return super().predict(X)
-        X = check_array(X, accept_sparse="csr", dtype=np.float64, order="C")
+        X = check_array(X, accept_sparse="csr", dtype=np.float64, order="C", input_name="X")
         nearest = assign_nearest(
             read_only(X), self.cluster_centers_[None], self.feature_weights_[None]
         )
@@ -231,11 +232,18 @@ class WSBPA(WBPA):
     def _are_features(self, X: Any) -> bool:
         if isinstance(X, Ensemble) or not hasattr(self, "cluster_centers_"):
             return False
-        if issparse(X):
-            return True
         n_features = self.cluster_centers_.shape[1]
         table = np.asarray(X) if not hasattr(X, "shape") else X
-        if len(table.shape) != 2 or table.shape[1] != n_features:
+        widths = [n_features] if issparse(X) else [n_features, self.n_features_in_]
+        if len(table.shape) != 2 or table.shape[1] not in widths:
+            labels = "" if issparse(X) else f", or {self.n_features_in_} columns of labels"
+            raise ValueError(
+                f"X must have {n_features} columns, the features of the ensemble{labels}; got "
+                f"shape {table.shape}."
+            )
+        if issparse(X):
+            return True
+        if table.shape[1] != n_features:
             return False
         if n_features not in (self.n_features_in_, self.ensemble_.n_partitions):
             return True
@@ -278,6 +286,8 @@ class WSBPA(WBPA):
         shown = [str(s) for s in (range(n_features) if names is None else names)]
         if len(shown) != n_features:
             raise ValueError(f"names must be {n_features}, one per feature; got {len(shown)}.")
+        if not isinstance(n, Integral) or n < 1:
+            raise ValueError(f"n must be a whole number of features, at least 1; got {n!r}.")
         if by not in ("weight", "contrast"):
             raise ValueError(f"by must be 'weight' or 'contrast'; got {by!r}.")
         found = []

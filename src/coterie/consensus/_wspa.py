@@ -98,7 +98,7 @@ class WSPA(BaseConsensus):
     In each partition an object is described by its posterior probabilities of the clusters. The
     similarity of two objects is the mean over partitions of the cosine of these vectors [1]_;
     the graph of all objects is then cut into `n_clusters` parts. With hard labels the
-    similarity is the co-association, and WSPA is CSPA.
+    similarity is the co-association, and WSPA with 'spectral' is CSPA.
 
     Parameters
     ----------

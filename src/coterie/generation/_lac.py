@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix, issparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 __all__ = [
     "LAC",
@@ -211,7 +211,9 @@ def draw_start(
     """
     n, n_features = X.shape
     if not isinstance(init, str):
-        centres = check_array(init, dtype=np.float64, order="C", copy=True)
+        centres = np.array(init, dtype=np.float64, order="C")
+        if not np.isfinite(centres).all():
+            raise ValueError("init must be finite; the centres given hold NaN or infinity.")
         if centres.shape != (n_clusters, n_features):
             raise ValueError(
                 f"init must be one of {_INITS} or centres of shape (n_clusters, n_features) = "
@@ -231,7 +233,8 @@ def draw_start(
     while len(chosen) < n_clusters:
         distance = weighted_distances(X, _rows(X, chosen[-1:]), equal)[:, 0]
         nearest = np.minimum(nearest, distance)
-        chosen.append(int(np.argmax(nearest)))
+        # Equally far but for rounding: the first.
+        chosen.append(int(np.argmax(nearest >= nearest.max() * (1 - 1e-12))))
     return _rows(X, chosen)
 
 
