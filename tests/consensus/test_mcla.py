@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import naive
 from coterie import MCLA, Ensemble, MemoryLimitError
+from coterie._kernels import meta_graph
 from coterie._partition import cluster_order
 from coterie.consensus import _mcla as module
 from coterie.consensus._mcla import associate, jaccard_graph, meta_clusters
@@ -18,8 +19,9 @@ ignore_warning = pytest.mark.filterwarnings("ignore:no object ended")
 
 
 @pytest.mark.parametrize("room", [1, 20, 1 << 23])
+@pytest.mark.parametrize("fill", [meta_graph._fill_by_table, meta_graph._fill_by_lists])
 @given(labels=label_matrices())
-def test_jaccard_indices(room, labels):
+def test_jaccard_indices(room, fill, labels):
     ensemble = Ensemble(labels)
     order = cluster_order(ensemble)
     with pytest.MonkeyPatch.context() as patch:
@@ -28,6 +30,20 @@ def test_jaccard_indices(room, labels):
     assert graph.toarray() == pytest.approx(naive.jaccard(labels)[np.ix_(order, order)])
     assert graph.has_canonical_format
     assert (graph.data > 0).all()
+    # Either way to fill a strip gives the same.
+    _, counts, _ = ensemble.patterns
+    rank = np.argsort(order).astype(np.uint32)
+    missing = np.uint32(len(order))
+    codes = meta_graph.rank_rows(ensemble.patterns.labels, ensemble.offsets, rank, missing)
+    ends, indices, shared = module.shared_objects(ensemble, order)
+    for e in range(ensemble.n_partitions):
+        first, last = ends[ensemble.offsets[e]], ends[ensemble.offsets[e + 1]]
+        found = np.empty(len(indices) + 1, dtype=np.int32), np.empty(len(indices) + 1, dtype=int)
+        lengths = np.zeros(len(order), dtype=np.int64)
+        fill(e, codes, counts, ensemble.offsets, 0, *found, lengths)
+        assert found[0][: last - first].tolist() == indices[first:last].tolist()
+        assert found[1][: last - first].tolist() == shared[first:last].tolist()
+        assert np.cumsum(lengths).max() == last - first
 
 
 @given(labels=label_matrices(), data=st.data())

@@ -1,7 +1,7 @@
 """The graph of the clusters of all partitions, whose edges are Jaccard indices.
 
-Memory beside the result is of the size of the label rows and of one row of the graph for each
-thread, never of all pairs of clusters.
+Memory beside the result is of the size of the label rows, and for each thread of one row of the
+graph or of a small table, never of all pairs of clusters.
 """
 
 from __future__ import annotations
@@ -10,7 +10,17 @@ import numpy as np
 
 from coterie._kernels._jit import njit, parallel_njit, prange
 
-_FEW = 8  # the later clusters that a cluster meets are listed if it can meet but one in so many
+_TABLE = 1 << 17  # numbers in a table of all that a partition's clusters may share: 1 MB a thread
+
+
+@parallel_njit
+def rank_rows(rows, offsets, rank, missing):
+    """Return (p, L): the ranks of the clusters that rows are in, `missing` where in none."""
+    codes = np.empty(rows.shape, dtype=np.uint32)
+    for i in prange(rows.shape[0]):
+        for e in range(rows.shape[1]):
+            codes[i, e] = rank[offsets[e] + rows[i, e]] if rows[i, e] >= 0 else missing
+    return codes
 
 
 @parallel_njit
@@ -37,42 +47,59 @@ def fill_strips(codes, counts, offsets, first, starts, indices, shared, lengths,
 
 @njit
 def _fill_strip(e, codes, counts, offsets, start, indices, shared, lengths):
-    n_partitions, n_all = codes.shape[1], offsets[-1]
+    n_clusters, width = offsets[e + 1] - offsets[e], offsets[-1] - offsets[e + 1]
+    if n_clusters * (width + 1) <= _TABLE:
+        _fill_by_table(e, codes, counts, offsets, start, indices, shared, lengths)
+    else:
+        _fill_by_lists(e, codes, counts, offsets, start, indices, shared, lengths)
+
+
+@njit
+def _fill_by_table(e, codes, counts, offsets, start, indices, shared, lengths):
     own, base = offsets[e], np.uint32(offsets[e + 1])
+    width = offsets[-1] - offsets[e + 1]
+    # The last column is that of missing labels, which saves a branch in the inner loop.
+    table = np.zeros((offsets[e + 1] - own, width + 1), dtype=np.int64)
+    for i in range(codes.shape[0]):
+        c = np.int64(codes[i, e]) - own
+        if c < table.shape[0]:  # not missing
+            row, count = table[c], counts[i]
+            for f in range(e + 1, codes.shape[1]):
+                row[codes[i, f] - base] += count
+    at = start
+    for c in range(table.shape[0]):
+        before = at
+        for d in range(width):
+            if table[c, d] > 0:
+                indices[at], shared[at] = base + d, table[c, d]
+                at += 1
+        lengths[own + c] = at - before
+
+
+@njit
+def _fill_by_lists(e, codes, counts, offsets, start, indices, shared, lengths):
+    """Do the same with one row at a time, and a list of what the cluster has met."""
+    own, base = offsets[e], np.uint32(offsets[e + 1])
+    width = offsets[-1] - offsets[e + 1]
     members, ends = _members(codes[:, e], own, offsets[e + 1] - own)
-    # The last cell is that of missing labels, which saves a branch in the inner loop.
-    width = n_all - offsets[e + 1]
     row = np.zeros(width + 1, dtype=np.int64)
-    met = np.empty(width // _FEW + 1, dtype=np.int64)
+    met = np.empty(width + 1, dtype=np.int64)
     at = start
     for c in range(ends.size - 1):
-        before = at
-        if (ends[c + 1] - ends[c]) * (n_partitions - e - 1) < met.size:
-            n_met = 0
-            for m in range(ends[c], ends[c + 1]):
-                for f in range(e + 1, n_partitions):
-                    d = codes[members[m], f] - base
-                    if row[d] == 0:
-                        met[n_met] = d
-                        n_met += 1
-                    row[d] += counts[members[m]]
-            met[:n_met].sort()
-            for t in range(n_met):
-                if met[t] < width:
-                    indices[at], shared[at] = base + met[t], row[met[t]]
-                    at += 1
-                row[met[t]] = 0
-        else:
-            for m in range(ends[c], ends[c + 1]):
-                count = counts[members[m]]
-                for f in range(e + 1, n_partitions):
-                    row[codes[members[m], f] - base] += count
-            for d in range(width):
-                if row[d] > 0:
-                    indices[at], shared[at] = base + d, row[d]
-                    at += 1
-                    row[d] = 0
-            row[width] = 0
+        before, n_met = at, 0
+        for m in range(ends[c], ends[c + 1]):
+            for f in range(e + 1, codes.shape[1]):
+                d = codes[members[m], f] - base
+                if row[d] == 0:
+                    met[n_met] = d
+                    n_met += 1
+                row[d] += counts[members[m]]
+        met[:n_met].sort()
+        for t in range(n_met):
+            if met[t] < width:
+                indices[at], shared[at] = base + met[t], row[met[t]]
+                at += 1
+            row[met[t]] = 0
         lengths[own + c] = at - before
 
 

@@ -49,11 +49,11 @@ def shared_objects(
     As the three arrays of a CSR matrix (K, K): where rows end, columns, numbers above 0. Strips of
     it, one for each partition, are found side by side, as many as there is room for.
     """
-    from coterie._kernels.meta_graph import fill_strips
+    from coterie._kernels.meta_graph import fill_strips, rank_rows
 
-    offsets, counts = ensemble.offsets, ensemble.patterns.counts
-    codes = _ranked_rows(ensemble, order)
+    offsets, (rows, counts, _) = ensemble.offsets, ensemble.patterns
     n_all, n_partitions = len(order), ensemble.n_partitions
+    codes = rank_rows(rows, offsets, np.argsort(order).astype(np.uint32), np.uint32(n_all))
     # No strip has more entries than pairs of clusters, nor than pairs of labels in a row.
     n_later = n_partitions - 1 - np.arange(n_partitions)
     room = np.minimum(np.diff(offsets) * (n_all - offsets[1:]), len(codes) * n_later)
@@ -80,20 +80,6 @@ def shared_objects(
             first = last
     ends = np.concatenate([[0], np.cumsum(lengths)])
     return ends, np.concatenate([i for i, _ in found]), np.concatenate([n for _, n in found])
-
-
-def _ranked_rows(ensemble: Ensemble, order: NDArray[np.int64]) -> NDArray[np.uint32]:
-    """Return the distinct label rows as places in `order`; K where a label is missing."""
-    rows, offsets = ensemble.patterns.labels, ensemble.offsets
-    n_all = len(order)
-    rank = np.empty(n_all, dtype=np.uint32)
-    rank[order] = np.arange(n_all, dtype=np.uint32)
-    codes = np.empty(rows.shape, dtype=np.uint32)
-    for e in range(rows.shape[1]):
-        # A missing label is -1, the last place.
-        places = np.append(rank[offsets[e] : offsets[e + 1]], np.uint32(n_all))
-        codes[:, e] = places[rows[:, e]]
-    return codes
 
 
 def _check_entries(n_entries: int, n_all: int) -> None:
