@@ -1,6 +1,7 @@
 """Label matrices for hypothesis: with ties, twins, missing labels and degenerate partitions."""
 
 import numpy as np
+import scipy.sparse
 from hypothesis import strategies as st
 
 MISSING = -1
@@ -87,3 +88,15 @@ def noisy_labels(seed, n_objects, n_partitions, *, n_clusters=4, noise=0.2, miss
         labels[:, e] = random.permutation(n_clusters)[column]
     labels[random.random(labels.shape) < missing] = MISSING
     return truth, labels
+
+
+def pieces(random, sizes, share=0.2):
+    """A symmetric matrix in pieces, in no order, each normalised by its degrees."""
+    made = []
+    for size in sizes:
+        dense = random.random((size, size)) * (random.random((size, size)) < share)
+        dense = dense + dense.T + np.diag(np.ones(size)) + np.eye(size, k=1) + np.eye(size, k=-1)
+        root = np.sqrt(dense.sum(axis=0))
+        made.append(dense / root / root[:, None])
+    order = random.permutation(sum(sizes))
+    return scipy.sparse.block_diag(made, format="csr")[order][:, order]

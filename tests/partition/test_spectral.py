@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import naive
 from coterie import Ensemble, MemoryLimitError
 from coterie._kernels.clusters import weigh_overlap
+from coterie._partition import _eigen as eigen
 from coterie._partition import _spectral as module
 from coterie._partition import (
     cluster_order,
@@ -24,7 +25,7 @@ from coterie._partition import (
 )
 from coterie._partition._spectral import _embed_labels, _embed_matrix
 from coterie.consensus._mcla import jaccard_graph
-from strategies import label_matrices, noisy_labels, random_labels
+from strategies import label_matrices, noisy_labels, pieces, random_labels
 
 parts = st.integers(2, 5)
 either = st.booleans()
@@ -242,91 +243,33 @@ def test_many_clusters_are_as_few(seed, monkeypatch):
     ]
     ensemble = Ensemble(np.column_stack(columns))
     calls = []
-    lanczos = module._lanczos
-    monkeypatch.setattr(module, "_lanczos", lambda *args: calls.append(lanczos(*args)) or calls[-1])
+    lanczos = eigen.lanczos
+    monkeypatch.setattr(eigen, "lanczos", lambda *args: calls.append(lanczos(*args)) or calls[-1])
     for skip_first in (False, True):
         quick = _embed_labels(ensemble, 8, by_size=True, skip_first=skip_first)
         assert calls.pop() is not None
         with monkeypatch.context() as context:
-            context.setattr(module, "_lanczos", lambda *args: None)
+            context.setattr(eigen, "lanczos", lambda *args: None)
             slow = _embed_labels(ensemble, 8, by_size=True, skip_first=skip_first)
         some = slice(0, 500)
         assert_same_rows(quick.rows[some], slow.rows[some])
         assert_same_rows(quick.columns, slow.columns)
 
 
-def test_lanczos_is_not_believed_where_an_eigenvalue_is_there_twice():
-    twice = scipy.sparse.csr_matrix(np.kron(np.eye(2), np.ones((300, 300)) / 300))
-    assert module._lanczos(twice, 5, np.ones(600)) is None
-
-
-def blocks(random, sizes, share=0.2):
-    """A symmetric matrix in pieces, in no order, each normalised by its degrees."""
-    pieces = []
-    for size in sizes:
-        dense = random.random((size, size)) * (random.random((size, size)) < share)
-        dense = dense + dense.T + np.diag(np.ones(size)) + np.eye(size, k=1) + np.eye(size, k=-1)
-        root = np.sqrt(dense.sum(axis=0))
-        pieces.append(dense / root / root[:, None])
-    order = random.permutation(sum(sizes))
-    return scipy.sparse.block_diag(pieces, format="csr")[order][:, order]
-
-
-def with_all_equal(values, n_wanted):
-    """The largest eigenvalues, and all that equal the last of them."""
-    return values[values >= values[-n_wanted] - 1e-9]
-
-
-@pytest.mark.parametrize("sizes", [[450, 60, 5, 1, 1], [90] * 6, [3] * 200, [500, 500]])
-@pytest.mark.parametrize("n_wanted", [1, 4, 11, 40])
-def test_eigenvectors_of_a_graph_in_pieces(sizes, n_wanted, seed):
-    graph = blocks(np.random.default_rng(seed), sizes)
-    values, vectors = module._largest(graph, n_wanted)
-    expected = with_all_equal(np.linalg.eigvalsh(graph.toarray()), n_wanted)
-    assert values == pytest.approx(expected, abs=1e-12)
-    assert np.abs(graph @ vectors - vectors * values).max() < 1e-12
-    assert np.abs(vectors.T @ vectors - np.eye(len(values))).max() < 1e-10
-
-
-@pytest.mark.parametrize("size", [100, 300, 450])  # the last ones by the method of Lanczos
-@pytest.mark.parametrize("n_wanted", [2, 3, 5, 7, 9])
-def test_twin_pieces_have_all_their_equal_eigenvalues(size, n_wanted, seed):
-    one = blocks(np.random.default_rng(seed), [size])
-    graph = scipy.sparse.block_diag([one] * (1000 // size), format="csr")
-    values, vectors = module._largest(graph, n_wanted)
-    expected = with_all_equal(np.linalg.eigvalsh(graph.toarray()), n_wanted)
-    assert len(values) > n_wanted or n_wanted % (1000 // size) == 0
-    assert values == pytest.approx(expected, abs=1e-12)
-    assert np.linalg.matrix_rank(vectors) == len(values)
-
-
-def test_eigenvalues_that_are_there_many_times_in_one_piece():
-    # A circle: all eigenvalues but the first and the last are there twice; and twins of it.
-    ring = np.roll(np.eye(500), 1, axis=0)
-    circle = scipy.sparse.csr_matrix((np.eye(500) + ring + ring.T) / 3)
-    for n_circles in (1, 2):
-        graph = scipy.sparse.block_diag([circle] * n_circles, format="csr")
-        for n_wanted in (2, 3, 4, 9):
-            values, vectors = module._largest(graph, n_wanted)
-            expected = with_all_equal(np.linalg.eigvalsh(graph.toarray()), n_wanted)
-            assert values == pytest.approx(expected, abs=1e-12)
-            assert np.linalg.matrix_rank(vectors) == len(values)
-
-
 def test_more_pieces_than_parts(seed, monkeypatch):
     # All eigenvalues used are 1; which pieces get directions of their own, the first objects say.
-    graph = blocks(np.random.default_rng(seed), [20] * 25)
+    graph = pieces(np.random.default_rng(seed), [20] * 25)
     found = spectral_graph(graph, 6)
     assert len(np.unique(found)) == 6
     piece = scipy.sparse.csgraph.connected_components(graph)[1]
     assert all(len(np.unique(found[piece == p])) == 1 for p in range(25))
-    monkeypatch.setattr(module, "_SMALL", 10_000)  # the whole matrix at once
+    monkeypatch.setattr(eigen, "_SMALL", 10_000)  # the whole matrix at once
     assert naive.same_partition(found, spectral_graph(graph, 6))
 
 
 def test_eigenvectors_of_pieces_must_fit(monkeypatch):
     monkeypatch.setenv("COTERIE_MEMORY_LIMIT", "1MB")
-    graph = blocks(np.random.default_rng(0), [3] * 200)
+    graph = pieces(np.random.default_rng(0), [3] * 200)
     with pytest.raises(MemoryLimitError, match=r"200 eigenvectors of a graph in 200 pieces .*"):
         spectral_graph(graph, 6)
 

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from coterie._memory import check_fits, memory_limit_bytes
 from coterie._partition._blas import one_blas_thread
+from coterie._partition._eigen import EQUAL, WAY_OUT, ZERO, lanczos, largest_pairs
 from coterie._partition._kmeans import Points, fill_empty_parts, kmeans
-from coterie._progress import stretch
 from coterie.ensemble import Ensemble
 
 __all__ = [
@@ -38,13 +38,8 @@ __all__ = [
     "spectral_labels",
 ]
 
-_ZERO = 1e-10  # eigenvalues of a normalised similarity lie between 0 and 1
-_EQUAL = 1e-9
-_SMALL = 400  # rows of an eigenproblem that is quickly solved whatever the way
-_DENSE = 0.4  # share of entries that are not 0, up to which a matrix is worth taking as sparse
 _BYTES_PER_LABEL = 64  # of a sparse matrix of labels, its transpose and its graph
 _BLOCK = 1 << 24  # numbers in one block of rows
-_FEW_PARTS_WAY_OUT = "Use fewer partitions (select) or partitions with fewer clusters"
 
 
 class Embedding(NamedTuple):
@@ -268,14 +263,14 @@ def _leading(
     Where an eigenvalue is a multiple one, they decide which directions of its space are taken.
     """
     last = n_parts + 1 if skip_first else n_parts
-    values, vectors = _largest(gram, min(gram.shape[0], last))
-    kept = values > max(_ZERO, values[max(0, len(values) - last)] - _EQUAL)
+    values, vectors = largest_pairs(gram, min(gram.shape[0], last))
+    kept = values > max(ZERO, values[max(0, len(values) - last)] - EQUAL)
     values, vectors = values[kept][::-1], vectors[:, kept][:, ::-1]
     for at_top in (False, True):
         # The last one may be tied with the next; and where the first is left out, it may be tied
         # with the second (a graph in several pieces): then the vector of the degrees is meant.
         place = 0 if at_top else min(last, len(values)) - 1
-        tied = np.abs(values - values[place]) < _EQUAL if len(values) else np.zeros(0, dtype=bool)
+        tied = np.abs(values - values[place]) < EQUAL if len(values) else np.zeros(0, dtype=bool)
         if not (skip_first and tied.sum() > 1 if at_top else len(values) > last):
             continue
         start, stop = int(np.argmax(tied)), len(tied) - int(np.argmax(tied[::-1]))
@@ -287,132 +282,8 @@ def _leading(
     return _Leading(values[int(skip_first) : last], vectors[:, int(skip_first) : last])
 
 
-def _largest(gram: Any, n_wanted: int) -> tuple[Any, Any]:
-    """Return the largest eigenvalues, in rising order, and their vectors.
-
-    There are more than `n_wanted` where the last one equals others: then all of these.
-    """
-    size = gram.shape[0]
-    with stretch("eigenvectors"):
-        if size > _SMALL:
-            sparse = scipy.sparse.csr_matrix(gram)
-            if sparse.nnz <= _DENSE * size**2:
-                return _largest_of_pieces(sparse, n_wanted)
-        return _by_lapack(gram, n_wanted)
-
-
-def _largest_of_pieces(graph: Any, n_wanted: int) -> tuple[Any, Any]:
-    """Return the same for a sparse matrix, which may be that of a graph in several pieces.
-
-    Each piece has eigenvectors of its own, the first of them with the same eigenvalue in all
-    pieces. Of each, so many are found that none of the largest of all is missing.
-    """
-    reached = scipy.sparse.csgraph.breadth_first_order(graph, 0, return_predecessors=False)
-    if len(reached) == graph.shape[0]:
-        return _largest_of_piece(graph, n_wanted, n_wanted)
-    n_pieces, piece = scipy.sparse.csgraph.connected_components(graph, directed=False)
-    order, sizes = np.argsort(piece, kind="stable"), np.bincount(piece)
-    members = np.split(order, np.cumsum(sizes)[:-1])
-    found: list[tuple[Any, Any]] = [(np.empty(0), None)] * n_pieces
-    n_asked = np.zeros(n_pieces, dtype=np.int64)
-    short = np.arange(n_pieces)  # pieces of which more may be wanted
-    while len(short):
-        n_asked[short] = np.minimum(sizes[short], np.maximum(2, 2 * n_asked[short]))
-        for p in short:
-            block = graph[members[p]][:, members[p]]
-            found[p] = _largest_of_piece(block, int(n_asked[p]), n_wanted)
-        n_found = np.array([len(own) for own, _ in found])
-        values = np.concatenate([own for own, _ in found])
-        bar = np.sort(values)[-n_wanted] - _EQUAL if len(values) >= n_wanted else -np.inf
-        short = np.flatnonzero((n_found < sizes) & ([own[0] >= bar for own, _ in found]))
-    owners, firsts = np.repeat(np.arange(n_pieces), n_found), np.cumsum(n_found) - n_found
-    chosen = np.argsort(values, kind="stable")
-    chosen = chosen[values[chosen] >= bar]
-    check_fits(
-        24 * graph.shape[0] * len(chosen),
-        f"{len(chosen)} eigenvectors of a graph in {n_pieces} pieces",
-        way_out=_FEW_PARTS_WAY_OUT,
-    )
-    vectors = np.zeros((graph.shape[0], len(chosen)))
-    for column, c in enumerate(chosen):
-        p = owners[c]
-        vectors[members[p], column] = found[p][1][:, c - firsts[p]]
-    return values[chosen], vectors
-
-
-def _largest_of_piece(graph: Any, n_wanted: int, n_most: int) -> tuple[Any, Any]:
-    """Return the same for a graph in one piece; `n_most` of them where these cost hardly more.
-
-    The method of Lanczos may miss copies of an equal eigenvalue. So it is not believed where it
-    finds two that are equal or does not meet the equation to rounding.
-    """
-    size = graph.shape[0]
-    if size <= _SMALL:
-        return _by_lapack(graph, n_wanted)
-    if n_wanted < size // 8:
-        start = np.sqrt(np.abs(graph.diagonal())) + 1.0 / size
-        # One more shows whether the last is alone.
-        found = _lanczos(_symmetric_operator(graph), n_wanted + 1, start)
-        if found is not None:
-            return found[0][1:], found[1][:, 1:]
-    return _by_lapack(graph, min(size, max(n_wanted, n_most)))
-
-
-def _symmetric_operator(graph: Any) -> Any:
-    """Return what multiplies vectors by a sparse symmetric matrix, quicker than itself."""
-    from coterie._kernels.symmetric import after_diagonal, multiply
-
-    graph.sort_indices()
-    ends, indices = graph.indptr, graph.indices.view(np.uint32)  # unsigned: quicker to look up
-    parts = (ends, indices, graph.data, after_diagonal(ends, graph.indices), graph.diagonal())
-    return scipy.sparse.linalg.LinearOperator(
-        graph.shape,
-        matvec=lambda vector: multiply(*parts, vector.ravel()),
-        matmat=lambda vectors: graph @ vectors,
-        dtype=np.float64,
-    )
-
-
-def _by_lapack(matrix: Any, n_wanted: int) -> tuple[Any, Any]:
-    size = matrix.shape[0]
-    if scipy.sparse.issparse(matrix):
-        check_fits(
-            24 * size**2, f"the eigenproblem of {size} by {size}", way_out=_FEW_PARTS_WAY_OUT
-        )
-        matrix = matrix.toarray()
-    if n_wanted < size // 8:
-        try:
-            values, vectors = scipy.linalg.eigh(
-                matrix, subset_by_index=(size - n_wanted - 1, size - 1)
-            )
-        except np.linalg.LinAlgError:  # LAPACK can fail to tell many equal ones apart
-            pass
-        else:
-            if values[0] < values[1] - _EQUAL or values[1] < _ZERO:
-                return values[1:], vectors[:, 1:]
-    values, vectors = scipy.linalg.eigh(matrix, driver="evd")
-    kept = values >= values[size - n_wanted] - _EQUAL
-    return values[kept], vectors[:, kept]
-
-
-def _lanczos(matrix: Any, n_wanted: int, start: NDArray[np.float64]) -> tuple[Any, Any] | None:
-    try:
-        # More vectors than usual are kept: fewer products with the matrix, which cost most.
-        values, vectors = scipy.sparse.linalg.eigsh(
-            matrix, n_wanted, v0=start, which="LA", ncv=min(matrix.shape[0], 2 * n_wanted + 28)
-        )
-    except scipy.sparse.linalg.ArpackError:
-        return None
-    order = np.argsort(values)
-    values, vectors = values[order], vectors[:, order]
-    off = np.abs(matrix @ vectors - vectors * values).max()
-    if off > 1e-12 or np.diff(values).min(initial=1.0) < _EQUAL:
-        return None
-    return values, vectors
-
-
 def _leading_by_products(G: Any, n_parts: int, skip_first: bool) -> _Leading | None:
-    """Return the leading eigenpairs of G'G, which is never made; None as `_lanczos`."""
+    """Return the leading eigenpairs of G'G, which is never made; None as `lanczos`."""
     size = G.shape[1]
     last = n_parts + 1 if skip_first else n_parts
     graph = scipy.sparse.bmat([[None, G], [G.T, None]], format="csr")
@@ -426,8 +297,8 @@ def _leading_by_products(G: Any, n_parts: int, skip_first: bool) -> _Leading | N
         dtype=np.float64,
     )
     start = np.sqrt(_flat(G.multiply(G).sum(axis=0))) + 1.0 / size
-    found = _lanczos(gram, min(last + 1, size - 1), start)
-    if found is None or found[0][-last:].min() < _ZERO:
+    found = lanczos(gram, min(last + 1, size - 1), start)
+    if found is None or found[0][-last:].min() < ZERO:
         return None
     values, vectors = found[0][::-1], found[1][:, ::-1]
     return _Leading(values[int(skip_first) : last], vectors[:, int(skip_first) : last])
@@ -481,7 +352,7 @@ def _embed_matrix(
     check_fits(
         16 * small**2,
         f"the eigenproblem of {small} by {small}",
-        way_out=_FEW_PARTS_WAY_OUT,
+        way_out=WAY_OUT,
     )
     if n <= r:
         G = _scaled(factor, row_scale, column_scale)
@@ -543,7 +414,7 @@ def _embed_labels(
         check_fits(
             n_bytes,
             f"the eigenproblem of {n_all} clusters (float64)",
-            way_out=_FEW_PARTS_WAY_OUT,
+            way_out=WAY_OUT,
         )
         if by_size and not ensemble.has_missing:
             gram = ensemble.overlap / ensemble.n_partitions

@@ -1,0 +1,54 @@
+"""The largest eigenvalues: all of them, with all that are equal, whatever the pieces of a graph."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from coterie._partition._eigen import lanczos, largest_pairs
+from strategies import pieces
+
+
+def test_lanczos_is_not_believed_where_an_eigenvalue_is_there_twice():
+    twice = scipy.sparse.csr_matrix(np.kron(np.eye(2), np.ones((300, 300)) / 300))
+    assert lanczos(twice, 5, np.ones(600)) is None
+
+
+def with_all_equal(values, n_wanted):
+    """The largest eigenvalues, and all that equal the last of them."""
+    return values[values >= values[-n_wanted] - 1e-9]
+
+
+@pytest.mark.parametrize("sizes", [[450, 60, 5, 1, 1], [90] * 6, [3] * 200, [500, 500]])
+@pytest.mark.parametrize("n_wanted", [1, 4, 11, 40])
+def test_eigenvectors_of_a_graph_in_pieces(sizes, n_wanted, seed):
+    graph = pieces(np.random.default_rng(seed), sizes)
+    values, vectors = largest_pairs(graph, n_wanted)
+    expected = with_all_equal(np.linalg.eigvalsh(graph.toarray()), n_wanted)
+    assert values == pytest.approx(expected, abs=1e-12)
+    assert np.abs(graph @ vectors - vectors * values).max() < 1e-12
+    assert np.abs(vectors.T @ vectors - np.eye(len(values))).max() < 1e-10
+
+
+@pytest.mark.parametrize("size", [100, 300, 450])  # the last ones by the method of Lanczos
+@pytest.mark.parametrize("n_wanted", [2, 3, 5, 7, 9])
+def test_twin_pieces_have_all_their_equal_eigenvalues(size, n_wanted, seed):
+    one = pieces(np.random.default_rng(seed), [size])
+    graph = scipy.sparse.block_diag([one] * (1000 // size), format="csr")
+    values, vectors = largest_pairs(graph, n_wanted)
+    expected = with_all_equal(np.linalg.eigvalsh(graph.toarray()), n_wanted)
+    assert len(values) > n_wanted or n_wanted % (1000 // size) == 0
+    assert values == pytest.approx(expected, abs=1e-12)
+    assert np.linalg.matrix_rank(vectors) == len(values)
+
+
+def test_eigenvalues_that_are_there_many_times_in_one_piece():
+    # A circle: all eigenvalues but the first and the last are there twice; and twins of it.
+    ring = np.roll(np.eye(500), 1, axis=0)
+    circle = scipy.sparse.csr_matrix((np.eye(500) + ring + ring.T) / 3)
+    for n_circles in (1, 2):
+        graph = scipy.sparse.block_diag([circle] * n_circles, format="csr")
+        for n_wanted in (2, 3, 4, 9):
+            values, vectors = largest_pairs(graph, n_wanted)
+            expected = with_all_equal(np.linalg.eigvalsh(graph.toarray()), n_wanted)
+            assert values == pytest.approx(expected, abs=1e-12)
+            assert np.linalg.matrix_rank(vectors) == len(values)
