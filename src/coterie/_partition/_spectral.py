@@ -85,13 +85,13 @@ def spectral_dense(
 
 @one_blas_thread
 def spectral_graph(
-    graph: Any, n_parts: int, *, random_state: int = 0, n_init: int = 3
+    graph: Any, n_parts: int, *, random_state: int = 0, n_init: int = 2
 ) -> NDArray[np.int64]:
     """Return the same for a sparse graph, with fewer starts of k-means.
 
     The first start are the vertices that a QR decomposition of the eigenvectors picks as the most
-    independent of each other (Damle, Minden and Ying, 2019). With two random ones beside it, it
-    comes as near to the best partition as ten that are all random.
+    independent of each other (Damle, Minden and Ying, 2019). With a random one beside it, it comes
+    as near to the best partition as ten that are all random.
 
     Parameters
     ----------

@@ -184,7 +184,7 @@ class MCLA(BaseConsensus):
     Notes
     -----
     The spectral partition is that of Ng, Jordan and Weiss [2]_; the first start of its k-means are
-    clusters that a QR decomposition of the eigenvectors picks [3]_, two more are random.
+    clusters that a QR decomposition of the eigenvectors picks [3]_, the second is random.
 
     A missing label is no membership. An object without any label goes to the first meta-cluster,
     with confidence 0.
