@@ -64,7 +64,7 @@ def shared_objects(
         while first < n_partitions:
             last = first + max(1, int(np.searchsorted(np.cumsum(room[first:]), _ROOM, "right")))
             ends = np.cumsum(room[first:last])
-            _check_entries(n_found + int(ends[-1]) if last == first + 1 else n_found, n_all)
+            _check_entries(n_found, n_all, room=int(ends[-1]) if last == first + 1 else 0)
             indices = np.empty(ends[-1], dtype=np.int32)
             shared = np.empty(ends[-1], dtype=np.int64)
             starts = ends - room[first:last]
@@ -82,9 +82,9 @@ def shared_objects(
     return ends, np.concatenate([i for i, _ in found]), np.concatenate([n for _, n in found])
 
 
-def _check_entries(n_entries: int, n_all: int) -> None:
+def _check_entries(n_entries: int, n_all: int, room: int = 0) -> None:
     check_fits(
-        _BYTES_PER_PAIR * n_entries,
+        _BYTES_PER_PAIR * n_entries + 12 * room,
         f"the graph of {n_all} clusters",
         way_out="Use fewer partitions (select) or partitions with fewer clusters",
     )
