@@ -273,7 +273,7 @@ METHODS = {
         "Clusters that are known to be of about the same size, and many objects. On clusters of "
         "different sizes it is the weakest of its family; partitioner='spectral' does not mind "
         "sizes. Needs the extra 'hypergraph' otherwise.",
-        "Time and memory about linear in n L.",
+        "Time and memory about linear in n L; of many distinct label rows groups are cut.",
         "An object is in no hyperedge of a partition that did not see it.",
     ),
     "MCLA": MethodWords(
@@ -288,7 +288,7 @@ METHODS = {
         "share, and each object goes to the group that it is in most often.",
         "Partitions with about the number of clusters you want, and any number of objects: only "
         "a graph of the clusters is made. Less suited where partitions have many small clusters.",
-        "Time O(n L^2) for the overlap of clusters, memory K^2, whatever n.",
+        "Time O(n L^2) for what clusters share, memory for pairs of clusters that share objects.",
         "An object counts where it has a label.",
     ),
     "HBGF": MethodWords(
