@@ -93,7 +93,7 @@ def main(
     pythons = dict(pair.split("=", 1) for pair in peer_python or [])
     wanted = [name for name in only.split(",") if name]
     console = Console(width=None if sys.stdout.isatty() else 130)
-    table = Table("consensus", "by", "same size", "different sizes", "seconds", "note")
+    table = Table("consensus", "by", "same size", "seconds", "different sizes", "seconds", "note")
     with tempfile.TemporaryDirectory(prefix="coterie-agree-") as scratch:
         directory = Path(scratch)
         truths = {}
@@ -115,19 +115,20 @@ def main(
 
 
 def _cells(directory: Path, truths: dict[str, np.ndarray]) -> list[str]:
-    """Return mean NMI with standard error for both kinds of ensembles, and median seconds."""
+    """Return, for both kinds of ensembles, mean NMI with standard error and median seconds."""
     from coterie.metrics import nmi
 
-    cells, seconds = [], []
+    cells = []
     for kind in ("same", "different"):
-        scores = []
+        scores, seconds = [], []
         for path in sorted(directory.glob(f"found-{kind}-*.npz")):
             found = np.load(path)
             scores.append(nmi(truths[path.stem.removeprefix("found-")], found["labels"]))
             seconds.append(float(found["seconds"]))
         error = np.std(scores) / np.sqrt(len(scores)) if scores else 0
         cells.append(f"{np.mean(scores):.4f} ± {error:.4f}" if scores else "-")
-    return [*cells, f"{np.median(seconds):.3f}" if seconds else "-"]
+        cells.append(f"{np.median(seconds):.3f}" if seconds else "-")
+    return cells
 
 
 typer.run(main)

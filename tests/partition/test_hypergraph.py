@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
+from coterie._partition import _hypergraph as module
 from coterie._partition import cut_hypergraph
 from strategies import noisy_labels
 
@@ -58,6 +59,69 @@ def test_parts_are_balanced(seed):
     assert np.bincount(found, weights=weights).max() <= 1.05 * weights.sum() / 4
 
 
+def parts_cut(edges, found):
+    return sum(len(set(found[edge])) - 1 for edge in edges if edge)
+
+
+def planted_hyperedges(seed, sizes, noise):
+    """Clusters of partitions that follow parts of the given sizes, but for some labels."""
+    random = np.random.default_rng(seed)
+    truth = random.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    wrong = [random.random(len(truth)) < noise for _ in range(8)]
+    columns = [np.where(w, random.integers(0, len(sizes), len(truth)), truth) for w in wrong]
+    return truth, hyperedges(np.column_stack(columns))
+
+
+def from_scratch(monkeypatch, *args, **kwargs):
+    with monkeypatch.context() as changed:
+        changed.setattr(module, "_begins_spectral", lambda *_: False)
+        return cut_hypergraph(*args, **kwargs)
+
+
+def test_beginning_with_a_spectral_partition_costs_little(seed, monkeypatch):
+    for noise in (0.05, 0.2, 0.5):
+        _, edges = planted_hyperedges(seed, [60] * 5, noise)
+        found = cut_hypergraph(edges, 300, 5)
+        assert np.bincount(found).max() <= 63
+        scratch = from_scratch(monkeypatch, edges, 300, 5)
+        assert parts_cut(edges, found) <= 1.1 * parts_cut(edges, scratch)
+
+
+def test_a_good_spectral_partition_settles_it(seed, monkeypatch):
+    truth, edges = planted_hyperedges(seed, [60] * 5, 0.005)
+    settled = []
+    improve = module._improve
+    monkeypatch.setattr(
+        module, "_improve", lambda *args: settled.append(improve(*args)) or settled[-1]
+    )
+    found = cut_hypergraph(edges, 300, 5)
+    assert settled == [True]
+    assert naive.same_partition(found, truth)
+
+
+def test_parts_of_other_sizes_are_cut_from_scratch(seed, monkeypatch):
+    _, edges = planted_hyperedges(seed, [200, 40, 30, 20, 10], 0.1)
+    scratch = from_scratch(monkeypatch, edges, 300, 5)
+    assert cut_hypergraph(edges, 300, 5).tolist() == scratch.tolist()
+    assert np.bincount(scratch).max() <= 63
+
+
+def test_the_lighter_of_two_cuts_is_kept(seed, monkeypatch):
+    _, edges = planted_hyperedges(seed, [60] * 5, 0.5)
+    monkeypatch.setattr(module, "_NEAR", -1.0)  # nothing is settled
+    found = cut_hypergraph(edges, 300, 5)
+    scratch = from_scratch(monkeypatch, edges, 300, 5)
+    assert parts_cut(edges, found) <= parts_cut(edges, scratch)
+    assert np.bincount(found).max() <= 63
+
+
+def test_without_room_for_the_eigenproblem(monkeypatch):
+    truth, edges = planted_hyperedges(0, [60] * 5, 0.0)
+    monkeypatch.setenv("COTERIE_MEMORY_LIMIT", "1kB")
+    monkeypatch.setattr(module, "spectral_hypergraph", None)
+    assert naive.same_partition(cut_hypergraph(edges, 300, 5), truth)
+
+
 def test_result_does_not_depend_on_threads_or_calls():
     code = """
 import json, os, sys
@@ -65,8 +129,12 @@ os.cpu_count = lambda: int(sys.argv[1])
 import numpy as np
 from coterie._partition import cut_hypergraph
 random = np.random.default_rng(0)
-edges = [random.permutation(800)[:60].tolist() for _ in range(80)]
-print(json.dumps([cut_hypergraph(edges, 800, 5, random_state=1).tolist() for _ in range(2)]))
+at_random = [random.permutation(800)[:60].tolist() for _ in range(80)]
+parts = random.permutation(800) % 5
+planted = [np.flatnonzero((parts == p) ^ (random.random(800) < 0.02)).tolist()
+           for p in range(5) for _ in range(16)]
+print(json.dumps([[cut_hypergraph(edges, 800, 5, random_state=1).tolist()
+                   for edges in (at_random, planted)] for _ in range(2)]))
 """
     found = [
         json.loads(

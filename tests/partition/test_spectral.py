@@ -21,6 +21,7 @@ from coterie._partition import (
     spectral_dense,
     spectral_from_factor,
     spectral_graph,
+    spectral_hypergraph,
     spectral_labels,
 )
 from coterie._partition._spectral import _embed_labels, _embed_matrix
@@ -320,6 +321,26 @@ def test_a_graph_is_cut_as_by_its_definition(seed):
     expected = KMeans(3, n_init=20, random_state=0).fit_predict(naive.spectral_rows(similarity, 3))
     assert naive.same_partition(spectral_graph(scipy.sparse.csr_matrix(similarity), 3), expected)
     assert spectral_graph(scipy.sparse.csr_matrix(similarity), 1).tolist() == [0] * 80
+
+
+@pytest.mark.parametrize("shape", [(12, 40), (40, 12)])
+def test_a_hypergraph_is_cut_as_one_of_equal_vertices(seed, shape):
+    from sklearn.cluster import KMeans
+
+    random = np.random.default_rng(seed)
+    truth = random.integers(0, 3, shape[0])
+    near = random.integers(0, 3, shape[1]) == truth[:, None]
+    pins = (random.random(shape) < np.where(near, 0.8, 0.05)).astype(float)
+    pins = pins[:, pins.any(axis=0)]
+    weights = random.integers(1, 5, shape[0])
+    Z = np.repeat(pins, weights, axis=0)
+    rows = naive.spectral_rows(Z / Z.sum(axis=0) @ Z.T, 3)
+    expected = KMeans(3, n_init=20, random_state=0).fit_predict(rows)
+    found = spectral_hypergraph(
+        scipy.sparse.csr_matrix(pins), 3, vertex_weights=weights, n_init=20
+    )
+    assert naive.same_partition(np.repeat(found, weights), expected)
+    assert spectral_hypergraph(pins, 1, vertex_weights=weights).tolist() == [0] * shape[0]
 
 
 @pytest.mark.parametrize("by_size", [False, True])

@@ -26,6 +26,7 @@ from coterie._partition._spectral import (
     spectral_dense,
     spectral_from_factor,
     spectral_graph,
+    spectral_hypergraph,
     spectral_labels,
 )
 
@@ -50,5 +51,6 @@ __all__ = [
     "spectral_dense",
     "spectral_from_factor",
     "spectral_graph",
+    "spectral_hypergraph",
     "spectral_labels",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -12,10 +11,17 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
+from coterie._memory import memory_limit_bytes
 from coterie._partition._kmeans import fill_empty_parts
+from coterie._partition._spectral import spectral_hypergraph
 from coterie._progress import stretch
 
 __all__ = ["cut_hypergraph"]
+
+# Where a spectral partition is worth its time: beyond, Mt-KaHyPar's own beginning is as fast.
+_MOST_PARTS_TO_BEGIN = 100
+_LARGEST_EIGENPROBLEM = 2000
+_NEAR = 0.1  # by what share of it improving a partition may change its cut
 
 
 def cut_hypergraph(
@@ -32,6 +38,10 @@ def cut_hypergraph(
     What is small is the sum, over hyperedges, of the number of parts each is in, less 1. All
     hyperedges weigh the same. The deterministic preset of Mt-KaHyPar is used: the result does not
     depend on the number of threads.
+
+    Mt-KaHyPar first improves a spectral partition. Most often that settles it, ten times faster
+    than a cut from scratch. Where the partition is far from balance, or its cut changes by more
+    than a tenth, a cut is made from scratch too, and the better one is kept.
 
     Parameters
     ----------
@@ -68,29 +78,75 @@ def cut_hypergraph(
     if n_parts == n_vertices:
         return np.arange(n_vertices)
 
-    edges = [edge for edge in _lists(hyperedges) if len(edge) > 1]
+    pins = _incidence(hyperedges, n_vertices)
+    weights = np.ones(n_vertices, dtype=np.int64) if vertex_weights is None else vertex_weights
+    weights = np.asarray(weights, dtype=np.int64)
+    seed = int(random_state) % 2**31
     started = _started()
-    package.set_seed(int(random_state) % 2**31)
     context = started.context_from_preset(package.PresetType.DETERMINISTIC)
     context.set_partitioning_parameters(n_parts, float(imbalance), package.Objective.KM1)
     context.logging = False
-    weights = np.ones(n_vertices, dtype=np.int64) if vertex_weights is None else vertex_weights
+    indices, ends = pins.indices.tolist(), pins.indptr.tolist()
+    edges = [indices[a:b] for a, b in pairwise(ends)]
     graph = started.create_hypergraph(
-        context, n_vertices, len(edges), edges, np.asarray(weights).tolist(), [1] * len(edges)
+        context, n_vertices, len(edges), edges, weights.tolist(), [1] * len(edges)
     )
     with stretch("cutting the hypergraph (Mt-KaHyPar)"):
-        labels = np.array(graph.partition(context).get_partition(), dtype=np.int64)
+        package.set_seed(seed)
+        cut: Any = None
+        is_settled = False
+        if _begins_spectral(pins.shape, n_parts):
+            start = spectral_hypergraph(pins.T, n_parts, vertex_weights=weights, random_state=seed)
+            cut = graph.create_partitioned_hypergraph(context, n_parts, start.tolist())
+            is_settled = _improve(cut, context)
+        if not is_settled:
+            package.set_seed(seed)
+            other = graph.partition(context)
+            cut = other if cut is None else min(other, cut, key=lambda cut: _cost(cut, context))
+    labels = np.array(cut.get_partition(), dtype=np.int64)
     # A part can be empty where single vertices weigh more than a part should.
-    return fill_empty_parts(labels, -np.asarray(weights, dtype=np.float64), n_parts)
+    return fill_empty_parts(labels, -weights.astype(np.float64), n_parts)
 
 
-def _lists(hyperedges: Any) -> Sequence[Sequence[int]]:
-    if not scipy.sparse.issparse(hyperedges):
-        return [list(map(int, edge)) for edge in hyperedges]
-    matrix = hyperedges.tocsr()
-    indices = matrix.indices.tolist()
-    ends = matrix.indptr.tolist()
-    return [indices[a:b] for a, b in pairwise(ends)]
+def _begins_spectral(shape: tuple[int, int], n_parts: int) -> bool:
+    size = min(shape)
+    return (
+        0 < size <= _LARGEST_EIGENPROBLEM
+        and n_parts <= _MOST_PARTS_TO_BEGIN
+        and 16 * size**2 <= memory_limit_bytes()
+    )
+
+
+def _improve(cut: Any, context: Any) -> bool:
+    """Improve a partition, if it is not far from balance; return whether that changed little."""
+    before = cut.km1()
+    if cut.imbalance(context) > 2 * context.epsilon:
+        return False
+    if before > 0 or not _is_balanced(cut, context):
+        cut.improve_partition(context, 1)
+    return _is_balanced(cut, context) and abs(cut.km1() - before) <= _NEAR * before
+
+
+def _cost(cut: Any, context: Any) -> tuple[bool, int]:
+    return not _is_balanced(cut, context), cut.km1()
+
+
+def _is_balanced(cut: Any, context: Any) -> bool:
+    return bool(cut.imbalance(context) <= context.epsilon + 1e-9)
+
+
+def _incidence(hyperedges: Any, n_vertices: int) -> Any:
+    """Return (m, n_vertices): 1 where a vertex is in a hyperedge of two or more."""
+    if scipy.sparse.issparse(hyperedges):
+        matrix = scipy.sparse.csr_matrix(hyperedges, copy=True)
+    else:
+        ends = np.cumsum([0, *map(len, hyperedges)])
+        indices = np.array([vertex for edge in hyperedges for vertex in edge], dtype=np.int64)
+        shape = (len(ends) - 1, n_vertices)
+        matrix = scipy.sparse.csr_matrix((np.ones(len(indices)), indices, ends), shape=shape)
+    matrix.sum_duplicates()
+    matrix.data[:] = 1
+    return matrix[np.diff(matrix.indptr) > 1]
 
 
 @cache

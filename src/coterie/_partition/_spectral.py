@@ -35,6 +35,7 @@ __all__ = [
     "spectral_dense",
     "spectral_from_factor",
     "spectral_graph",
+    "spectral_hypergraph",
     "spectral_labels",
 ]
 
@@ -103,8 +104,8 @@ def spectral_graph(
     if n_parts == 1:
         return np.zeros(graph.shape[0], dtype=np.int64)
     vectors, rows = _embed_similarity(_float_matrix(graph), n_parts, skip_first=False)
-    _, picked = scipy.linalg.qr(vectors.T, mode="r", pivoting=True, check_finite=False)
-    return _cluster(rows, n_parts, random_state, n_init, first=picked[:n_parts].astype(np.int64))
+    first = _most_independent(vectors, n_parts)
+    return _cluster(rows, n_parts, random_state, n_init, first=first)
 
 
 @one_blas_thread
@@ -164,6 +165,39 @@ def spectral_bipartite(
         A, _inverse_root(_flat(A.sum(axis=0))), degrees, n_parts, skip_first=skip_first
     )
     return _cluster_both(found, None, None, n_parts, random_state, n_init)
+
+
+@one_blas_thread
+def spectral_hypergraph(
+    incidence: Any,
+    n_parts: int,
+    *,
+    vertex_weights: NDArray[np.int64],
+    random_state: int = 0,
+    n_init: int = 2,
+) -> NDArray[np.int64]:
+    """Return the parts of a hypergraph by its normalised cut (Zhou, Huang and Schoelkopf, 2006).
+
+    k-means starts as in `spectral_graph`.
+
+    Parameters
+    ----------
+    incidence : SciPy sparse matrix of 0 and 1, shape (n, m)
+        The vertices that are in each hyperedge.
+    vertex_weights : ndarray of int, shape (n,)
+        Above 0: each vertex counts as so many equal ones.
+    n_parts, random_state, n_init
+        As for `spectral_dense`.
+    """
+    if n_parts == 1:
+        return np.zeros(incidence.shape[0], dtype=np.int64)
+    incidence = _float_matrix(incidence)
+    degrees = _flat(incidence.sum(axis=1))
+    sizes = _flat(vertex_weights @ incidence)
+    weighted = _scaled(incidence, np.sqrt(vertex_weights), np.ones(incidence.shape[1]))
+    rows = _embed_matrix(weighted, _inverse_root(sizes), degrees, n_parts, skip_first=False).rows
+    first = _most_independent(rows, n_parts)
+    return _cluster(rows, n_parts, random_state, n_init, vertex_weights, first=first)
 
 
 # --- hard labels -------------------------------------------------------------------------------
@@ -322,6 +356,13 @@ def _first_directions(
         found.append(direction)
         left -= np.outer(left @ direction, direction)
     return np.array(found).T
+
+
+def _most_independent(rows: NDArray[np.float64], n_wanted: int) -> NDArray[np.int64]:
+    """Return the rows that a QR decomposition picks first."""
+    _, picked = scipy.linalg.qr(rows.T, mode="r", pivoting=True, check_finite=False)
+    first: NDArray[np.int64] = picked[:n_wanted].astype(np.int64)
+    return first
 
 
 def _embed_similarity(
