@@ -267,6 +267,7 @@ def test_codes_that_need_not_be_read_again_are_still_copied():
     assert [c.tolist() for c in ensemble.categories] == [[0, 1, 2], [0, 1]]
 
 
+@pytest.mark.filterwarnings("ignore:posteriors.*another column")
 def test_labels_name_columns_of_posteriors_that_are_nobodys():
     posterior = np.array([[0.8, 0.15, 0.05], [0.7, 0.2, 0.1], [0.05, 0.15, 0.8]])
     centres, weights = np.array([[0.0], [5.0], [9.0]]), np.array([[0.1], [0.2], [0.7]])
@@ -293,6 +294,20 @@ def test_missing_labels_have_no_posteriors():
     ensemble = Ensemble([[-1], [0], [1]], posteriors=[posterior])
     assert ensemble.posteriors[0].tolist() == [[0, 0], [0.8, 0.2], [0.3, 0.7]]
     assert posterior[0].tolist() == [0.9, 0.1]
+
+
+def test_posteriors_against_their_labels_are_warned_of():
+    labels = [[0], [0], [1], [-1]]
+    posterior = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.3, 0.7]])
+    Ensemble(labels, posteriors=[posterior])
+    Ensemble(labels, posteriors=[np.full((4, 2), 0.5)])  # ties say nothing
+    few = posterior.copy()
+    few[0] = few[0, ::-1]
+    Ensemble(labels, posteriors=[few])
+    with pytest.warns(UserWarning, match=r"posteriors\[0\].*for 3 of 3 objects") as found:
+        ensemble = Ensemble(labels, posteriors=[posterior[:, ::-1]])
+    assert found[0].filename == __file__
+    ensemble.select([0])  # said once
 
 
 # --- what is refused -----------------------------------------------------------------------------

@@ -78,7 +78,8 @@ class Ensemble:
         There may be more columns than labels, for clusters that are nobody's most likely one:
         then labels that are column numbers name their columns, which are put in order; with any
         other labels the columns in excess are the last ones. Where a label is missing, the row is
-        taken as 0: the partition has no opinion.
+        taken as 0: the partition has no opinion. Where most labels are not the largest of their
+        rows there is a warning: columns are in another order, or hold distances.
     subspaces : sequence of pairs of arrays of shape (k_l, n_features), optional
         Centres and feature weights of the clusters of each partition, rows in the order of the
         columns of `posteriors`.
@@ -658,8 +659,24 @@ class Ensemble:
             missing = self.labels[:, e] == MISSING
             if array[missing].any():
                 array = np.where(missing[:, None], 0.0, array)
+            if named:
+                self._compare_with_labels(e, array)
             checked.append(_frozen(array))
         return tuple(checked)
+
+    def _compare_with_labels(self, e: int, posteriors: NDArray[np.float64]) -> None:
+        """Warn where most labels are not the largest posteriors: columns are in another order."""
+        known = np.flatnonzero(self.labels[:, e] != MISSING)
+        own = posteriors[known, self.labels[known, e]]
+        n_other = int((own < posteriors[known].max(axis=1, initial=0.0) - 1e-9).sum())
+        if 2 * n_other > len(known):
+            warnings.warn(
+                f"posteriors[{self.columns[e]}] have their largest value in another column than "
+                f"that of the label for {n_other} of {len(known)} objects. Columns must be in the "
+                "order of the sorted labels, and hold probabilities, not distances.",
+                UserWarning,
+                stacklevel=5,
+            )
 
     def _order_of_labels(self, e: int, n_columns: int) -> NDArray[np.int64] | None:
         """Return the columns that the labels of a partition name, then the others; None: as is."""

@@ -81,5 +81,5 @@ def test_graph_too_large(monkeypatch):
 def test_words_of_errors():
     with pytest.raises(ValueError, match=r"partitioner must be one of .*spectral.*; got 'hmetis'"):
         CSPA(partitioner="hmetis").fit([[0], [1]])
-    with pytest.raises(ValueError, match="imbalance must not be negative"):
+    with pytest.raises(ValueError, match="imbalance must be finite and not negative"):
         CSPA(partitioner="metis", imbalance=-1).fit([[0], [1], [0]])

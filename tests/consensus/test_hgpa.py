@@ -120,7 +120,7 @@ def test_many_rows_are_cut_in_groups(monkeypatch):
 def test_words_of_errors(monkeypatch):
     with pytest.raises(ValueError, match=r"partitioner must be one of .*hypergraph.*; got 'metis'"):
         HGPA(partitioner="metis").fit([[0], [1]])
-    with pytest.raises(ValueError, match="imbalance must not be negative"):
+    with pytest.raises(ValueError, match="imbalance must be finite and not negative"):
         HGPA(imbalance=-1).fit([[0], [1], [0]])
     monkeypatch.setenv("COTERIE_MEMORY_LIMIT", "1kB")
     with pytest.raises(MemoryLimitError, match=r"hypergraph of .* label rows.*spectral"):

@@ -122,6 +122,13 @@ def test_a_run_that_goes_round_in_a_circle(max_iter):
     assert lac.labels_.tolist() == labels
 
 
+def test_fewer_distinct_objects_than_clusters_are_warned_of():
+    X = np.repeat([[0.0, 0.0], [1.0, 1.0], [5.0, 5.0]], 4, axis=0)
+    with pytest.warns(ConvergenceWarning, match="2 of the n_clusters=5 clusters are without"):
+        lac = LAC(5, random_state=0).fit(X)
+    assert naive.same_partition(lac.labels_, np.repeat([0, 1, 2], 4))
+
+
 def test_a_circle_is_not_gone_round_a_million_times():
     with pytest.warns(ConvergenceWarning):
         lac = LAC(CIRCLE_K, 1 / 10, init=CIRCLE_X[:CIRCLE_K], max_iter=10**6).fit(CIRCLE_X)

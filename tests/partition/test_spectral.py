@@ -336,9 +336,7 @@ def test_a_hypergraph_is_cut_as_one_of_equal_vertices(seed, shape):
     Z = np.repeat(pins, weights, axis=0)
     rows = naive.spectral_rows(Z / Z.sum(axis=0) @ Z.T, 3)
     expected = KMeans(3, n_init=20, random_state=0).fit_predict(rows)
-    found = spectral_hypergraph(
-        scipy.sparse.csr_matrix(pins), 3, vertex_weights=weights, n_init=20
-    )
+    found = spectral_hypergraph(scipy.sparse.csr_matrix(pins), 3, vertex_weights=weights, n_init=20)
     assert naive.same_partition(np.repeat(found, weights), expected)
     assert spectral_hypergraph(pins, 1, vertex_weights=weights).tolist() == [0] * shape[0]
 

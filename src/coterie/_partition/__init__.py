@@ -16,7 +16,7 @@ from coterie._partition._kmeans import (
     lloyd,
 )
 from coterie._partition._metis import cut_bipartite_graph, cut_graph, cut_weight
-from coterie._partition._seed import as_seed
+from coterie._partition._options import as_seed, check_partitioner
 from coterie._partition._spectral import (
     cluster_order,
     cluster_sizes,
@@ -35,6 +35,7 @@ __all__ = [
     "Parts",
     "Points",
     "as_seed",
+    "check_partitioner",
     "cluster_order",
     "cluster_sizes",
     "cut_bipartite_graph",

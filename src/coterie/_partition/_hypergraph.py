@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from coterie._memory import memory_limit_bytes
 from coterie._partition._kmeans import fill_empty_parts
+from coterie._partition._options import check_imbalance
 from coterie._partition._spectral import spectral_hypergraph
 from coterie._progress import stretch
 
@@ -70,8 +71,7 @@ def cut_hypergraph(
         raise ValueError(
             f"n_parts must be between 1 and the number of vertices ({n_vertices}); got {n_parts}."
         )
-    if not imbalance >= 0:
-        raise ValueError(f"imbalance must not be negative; got {imbalance}.")
+    check_imbalance(imbalance)
     package = _package()
     if n_parts == 1:
         return np.zeros(n_vertices, dtype=np.int64)

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
+from coterie._partition._options import check_imbalance
 from coterie._progress import stretch
 
 __all__ = ["cut_bipartite_graph", "cut_graph", "cut_weight"]
@@ -76,8 +77,7 @@ def cut_graph(
             f"n_parts must be between 1 and the number of vertices that parts need "
             f"({int(needed.sum())}); got {n_parts}."
         )
-    if not imbalance >= 0:
-        raise ValueError(f"imbalance must not be negative; got {imbalance}.")
+    check_imbalance(imbalance)
     metis = _metis()
     if n_parts == 1:
         return np.zeros(n, dtype=np.int64)

@@ -9,21 +9,20 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from coterie._memory import check_fits
-from coterie._partition import as_seed, cut_graph, fill_empty_parts, spectral_labels
+from coterie._partition import (
+    as_seed,
+    check_partitioner,
+    cut_graph,
+    fill_empty_parts,
+    spectral_labels,
+)
 from coterie.consensus._base import BaseConsensus
 from coterie.ensemble import Ensemble, narrow_columns
 
 __all__ = ["CSPA"]
 
-PARTITIONERS = ("spectral", "metis")
 _BLOCK = 1 << 24  # counts made at a time
 _BYTES_PER_ENTRY = 64  # of the graph, METIS's own copies included
-
-
-def check_partitioner(partitioner: str, known: tuple[str, ...] = PARTITIONERS) -> None:
-    """Refuse an unknown partitioner."""
-    if partitioner not in known:
-        raise ValueError(f"partitioner must be one of {known}; got {partitioner!r}.")
 
 
 def similarity_graph(ensemble: Ensemble) -> Any:
@@ -162,7 +161,7 @@ class CSPA(BaseConsensus):
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        check_partitioner(self.partitioner)
+        check_partitioner(self.partitioner, self.imbalance)
         assert self.n_clusters is not None
         seed = as_seed(self.random_state)
         if self.partitioner == "metis":

@@ -11,13 +11,13 @@ from coterie._labels import order_by_size
 from coterie._memory import check_fits
 from coterie._partition import (
     as_seed,
+    check_partitioner,
     cluster_order,
     cut_bipartite_graph,
     incidence_of,
     spectral_bipartite_labels,
 )
 from coterie.consensus._base import BaseConsensus
-from coterie.consensus._cspa import check_partitioner
 from coterie.ensemble import Ensemble
 
 __all__ = ["HBGF"]
@@ -138,7 +138,7 @@ class HBGF(BaseConsensus):
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        check_partitioner(self.partitioner)
+        check_partitioner(self.partitioner, self.imbalance)
         assert self.n_clusters is not None
         seed = as_seed(self.random_state)
         if self.partitioner == "metis":

@@ -11,6 +11,7 @@ from scipy.sparse import csr_matrix
 from coterie._memory import check_fits
 from coterie._partition import (
     as_seed,
+    check_partitioner,
     cluster_order,
     cut_hypergraph,
     fill_empty_parts,
@@ -19,7 +20,6 @@ from coterie._partition import (
 )
 from coterie._progress import stretch
 from coterie.consensus._base import BaseConsensus
-from coterie.consensus._cspa import check_partitioner
 from coterie.ensemble import Ensemble, narrow_columns
 
 __all__ = ["HGPA"]
@@ -179,7 +179,7 @@ class HGPA(BaseConsensus):
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        check_partitioner(self.partitioner, PARTITIONERS)
+        check_partitioner(self.partitioner, self.imbalance, PARTITIONERS)
         assert self.n_clusters is not None
         seed = as_seed(self.random_state)
         if self.partitioner == "hypergraph":

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from coterie._memory import check_fits
 from coterie._partition import (
     as_seed,
+    check_partitioner,
     cluster_order,
     cluster_sizes,
     cut_graph,
@@ -19,7 +20,6 @@ from coterie._partition import (
 )
 from coterie._progress import stretch
 from coterie.consensus._base import BaseConsensus
-from coterie.consensus._cspa import check_partitioner
 from coterie.ensemble import Ensemble
 
 __all__ = ["MCLA"]
@@ -230,7 +230,7 @@ class MCLA(BaseConsensus):
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        check_partitioner(self.partitioner)
+        check_partitioner(self.partitioner, self.imbalance)
         assert self.n_clusters is not None
         parts = meta_clusters(
             ensemble,

@@ -12,6 +12,7 @@ from coterie._labels import order_by_size
 from coterie._memory import check_fits
 from coterie._partition import (
     as_seed,
+    check_partitioner,
     cluster_order,
     cut_bipartite_graph,
     incidence_of,
@@ -19,7 +20,7 @@ from coterie._partition import (
     spectral_bipartite_labels,
 )
 from coterie.consensus._base import BaseConsensus
-from coterie.consensus._wspa import check_partitioner, integer_weights
+from coterie.consensus._wspa import integer_weights
 from coterie.ensemble import Ensemble
 
 __all__ = ["WBPA", "cut_bipartite", "posterior_matrix"]
@@ -203,7 +204,7 @@ class WBPA(BaseConsensus):
         return parts.objects
 
     def _cut(self, ensemble: Ensemble) -> BipartiteParts:
-        check_partitioner(self.partitioner)
+        check_partitioner(self.partitioner, self.imbalance)
         assert self.n_clusters is not None
         return cut_bipartite(
             ensemble,

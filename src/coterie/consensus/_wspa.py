@@ -11,6 +11,7 @@ from scipy.sparse import csr_matrix
 from coterie._memory import check_fits
 from coterie._partition import (
     as_seed,
+    check_partitioner,
     cut_graph,
     spectral_dense,
     spectral_from_factor,
@@ -23,7 +24,6 @@ __all__ = ["WSPA"]
 
 FINE = 10_000  # what a similarity or posterior of 1 becomes in METIS's integers
 
-_PARTITIONERS = ("spectral", "metis")
 _SIMILARITIES = ("cosine", "kl")
 
 
@@ -79,12 +79,6 @@ def weighted_similarity(ensemble: Ensemble, similarity: str = "cosine") -> NDArr
         logs = np.log2(np.maximum(rows, np.finfo(np.float64).tiny))
         add_similarity(rows, logs, seen, largest_divergence(rows, logs, seen), psi)
     return psi / ensemble.n_partitions
-
-
-def check_partitioner(partitioner: str) -> None:
-    """Refuse an unknown partitioner."""
-    if partitioner not in _PARTITIONERS:
-        raise ValueError(f"partitioner must be one of {_PARTITIONERS}; got {partitioner!r}.")
 
 
 def integer_weights(weights: Any) -> Any:
@@ -191,7 +185,7 @@ class WSPA(BaseConsensus):
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        check_partitioner(self.partitioner)
+        check_partitioner(self.partitioner, self.imbalance)
         if self.similarity not in _SIMILARITIES:
             raise ValueError(f"similarity must be one of {_SIMILARITIES}; got {self.similarity!r}.")
         assert self.n_clusters is not None

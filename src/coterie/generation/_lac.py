@@ -402,7 +402,8 @@ class LAC(ClusterMixin, BaseEstimator):
         Warns
         -----
         ConvergenceWarning
-            If `max_iter` iterations were not enough, or never would be.
+            If `max_iter` iterations were not enough, or never would be; or if clusters are left
+            without objects, as they are where there are fewer distinct objects than clusters.
         """
         X = check_features(self, X, reset=True)
         check_parameters(self, X.shape[0])
@@ -421,6 +422,14 @@ class LAC(ClusterMixin, BaseEstimator):
             warnings.warn(
                 f"LAC did not converge in max_iter={self.max_iter} iterations: it needs more, or "
                 "goes round in a circle, which another h or start may end.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        n_found = len(np.unique(self.labels_))
+        if n_found < self.n_clusters:
+            warnings.warn(
+                f"{self.n_clusters - n_found} of the n_clusters={self.n_clusters} clusters are "
+                f"without objects; there are {n_found}. There may be fewer distinct objects.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
