@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from coterie._partition._eigen import lanczos, largest_pairs
+from coterie._partition._eigen import Product, lanczos, largest_pairs
 from strategies import pieces
 
 
@@ -26,6 +26,28 @@ def test_eigenvectors_of_a_graph_in_pieces(sizes, n_wanted, seed):
     expected = with_all_equal(np.linalg.eigvalsh(graph.toarray()), n_wanted)
     assert values == pytest.approx(expected, abs=1e-12)
     assert np.abs(graph @ vectors - vectors * values).max() < 1e-12
+    assert np.abs(vectors.T @ vectors - np.eye(len(values))).max() < 1e-10
+
+
+@pytest.mark.parametrize("sizes", [[450, 60, 5, 1, 1], [3] * 100, [500, 450]])
+@pytest.mark.parametrize("n_wanted", [1, 4, 11])
+def test_eigenvectors_of_a_product_in_pieces(sizes, n_wanted, seed):
+    random = np.random.default_rng(seed)
+    n_rows = 2 * sum(sizes) + 3  # three of them are empty
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    row_owner = np.concatenate([random.permutation(np.repeat(owner, 2)), [-1] * 3])
+    near = row_owner[:, None] == owner
+    factor = near * (
+        random.random((n_rows, len(owner))) < np.minimum(1, 20 / np.array(sizes))[owner]
+    )
+    factor[:-3][np.flatnonzero(~factor[:-3].any(axis=1))] = near[:-3][~factor[:-3].any(axis=1)]
+    gram = factor.T.astype(float) @ factor
+    scale = 1 / np.sqrt(gram.sum(axis=1))
+    values, vectors = largest_pairs(Product(scipy.sparse.csr_matrix(factor * scale)), n_wanted)
+    gram *= scale[:, None] * scale
+    expected = with_all_equal(np.linalg.eigvalsh(gram), n_wanted)
+    assert values == pytest.approx(expected, abs=1e-12)
+    assert np.abs(gram @ vectors - vectors * values).max() < 1e-11
     assert np.abs(vectors.T @ vectors - np.eye(len(values))).max() < 1e-10
 
 

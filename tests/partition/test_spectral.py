@@ -358,22 +358,30 @@ def test_many_clusters_need_no_matrix_of_clusters(monkeypatch, by_size, missing)
         dense = _embed_labels(ensemble, 5, by_size=by_size, skip_first=skip_first)
         with monkeypatch.context() as context:
             context.setattr(module, "memory_limit_bytes", lambda: 24 * n_all**2 - 1)
-            context.setattr(module, "_leading", None)  # the way with the matrix
+            context.setattr(eigen, "_by_lapack", None)  # what needs the matrix
             found = _embed_labels(ensemble, 5, by_size=by_size, skip_first=skip_first)
         some = slice(0, 300)
         assert_same_rows(found.rows[some], dense.rows[some])
         assert_same_rows(found.columns, dense.columns)
 
 
-def test_many_clusters_in_pieces_are_refused(monkeypatch):
-    truth = np.repeat(np.arange(2), 150)
+@pytest.mark.parametrize("skip_first", [False, True])
+@pytest.mark.parametrize("n_parts", [2, 3, 5])
+def test_many_clusters_in_pieces_need_none_either(monkeypatch, skip_first, n_parts):
     random = np.random.default_rng(0)
-    labels = np.column_stack([truth * 8 + random.integers(0, 8, 300) for _ in range(10)])
-    # Two pieces, where Lanczos could miss one: the matrix would be needed, and does not fit.
-    monkeypatch.setenv("COTERIE_MEMORY_LIMIT", "400 kB")
+    truth = np.repeat(np.arange(3), [300, 200, 100])
+    labels = np.column_stack([truth * 8 + random.integers(0, 8, 600) for _ in range(10)])
+    labels[0] = -1  # in no piece
+    ensemble = Ensemble(labels)
+    dense = _embed_labels(ensemble, n_parts, by_size=True, skip_first=skip_first)
+    monkeypatch.setattr(module, "memory_limit_bytes", lambda: 24 * 240**2 - 1)
     monkeypatch.setattr(module, "_BYTES_PER_LABEL", 1)
-    with pytest.raises(MemoryLimitError, match="eigenproblem of 160 clusters"):
-        _embed_labels(Ensemble(labels), 3, by_size=True, skip_first=False)
+    asked = []
+    monkeypatch.setattr(module, "Product", lambda G: asked.append(G.shape) or eigen.Product(G))
+    found = _embed_labels(ensemble, n_parts, by_size=True, skip_first=skip_first)
+    assert asked == [(len(ensemble.patterns.counts), 240)]
+    assert_same_rows(found.rows, dense.rows)
+    assert_same_rows(found.columns, dense.columns)
 
 
 # --- clusters ------------------------------------------------------------------------------------

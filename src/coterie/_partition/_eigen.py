@@ -1,4 +1,8 @@
-"""The largest eigenvalues of symmetric matrices with few entries, or of any that are small."""
+"""The largest eigenvalues of symmetric matrices.
+
+Of any that are small; of larger ones with few entries, or that are a product G'G of a sparse G, by
+the method of Lanczos, piece by piece where they are those of a graph in several pieces.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from numpy.typing import NDArray
 from coterie._memory import check_fits
 from coterie._progress import stretch
 
-__all__ = ["EQUAL", "WAY_OUT", "ZERO", "lanczos", "largest_pairs"]
+__all__ = ["EQUAL", "WAY_OUT", "ZERO", "Product", "lanczos", "largest_pairs"]
 
 ZERO = 1e-10  # eigenvalues of a normalised similarity lie between 0 and 1
 EQUAL = 1e-9
@@ -23,30 +27,114 @@ _SMALL = 400  # rows of an eigenproblem that is quickly solved whatever the way
 _DENSE = 0.4  # share of entries that are not 0, up to which a matrix is worth taking as sparse
 
 
+class Product:
+    """G'G for a sparse G, which is never made."""
+
+    def __init__(self, factor: Any) -> None:
+        self._factor = factor.tocsr()
+        self.shape = (factor.shape[1], factor.shape[1])
+
+    def pieces(self) -> tuple[int, NDArray[np.int32]]:
+        """Return the number of pieces of the graph, and the piece of each row."""
+        G = self._factor
+        graph = scipy.sparse.bmat([[None, G.T], [G, None]], format="csr")
+        n_pieces, piece = scipy.sparse.csgraph.connected_components(graph, directed=False)
+        piece = piece[: self.shape[0]]
+        # A row of G without entries is a piece that is not in G'G.
+        return n_pieces - int((np.diff(G.indptr) == 0).sum()), _renumbered(piece)
+
+    def block(self, members: NDArray[np.int64]) -> Product:
+        """Return the matrix of some rows, which have nothing in common with others."""
+        columns = self._factor[:, members]
+        return Product(columns[np.diff(columns.indptr) > 0])
+
+    def diagonal(self) -> NDArray[np.float64]:
+        """Return the diagonal."""
+        return np.asarray(self._factor.multiply(self._factor).sum(axis=0)).ravel()
+
+    def operator(self) -> Any:
+        """Return what multiplies vectors."""
+        G, turned = self._factor, self._factor.T.tocsr()
+        return scipy.sparse.linalg.LinearOperator(
+            self.shape,
+            matvec=lambda v: turned @ (G @ v),
+            matmat=lambda V: turned @ (G @ V),
+            dtype=np.float64,
+        )
+
+    def toarray(self) -> NDArray[np.float64]:
+        """Return the matrix."""
+        found: NDArray[np.float64] = (self._factor.T @ self._factor).toarray()
+        return found
+
+
+class _Sparse:
+    """A sparse matrix, in the same terms."""
+
+    def __init__(self, matrix: Any) -> None:
+        self._matrix = matrix
+        self.shape = matrix.shape
+        self.diagonal, self.toarray = matrix.diagonal, matrix.toarray
+
+    def pieces(self) -> tuple[int, NDArray[np.int32]]:
+        # Most often there is one, which is seen sooner so.
+        reached = scipy.sparse.csgraph.breadth_first_order(
+            self._matrix, 0, return_predecessors=False
+        )
+        if len(reached) == self.shape[0]:
+            return 1, np.zeros(self.shape[0], dtype=np.int32)
+        return scipy.sparse.csgraph.connected_components(self._matrix, directed=False)
+
+    def block(self, members: NDArray[np.int64]) -> _Sparse:
+        return _Sparse(self._matrix[members][:, members])
+
+    def operator(self) -> Any:
+        """Return what multiplies vectors, quicker than the matrix itself."""
+        from coterie._kernels.symmetric import after_diagonal, multiply
+
+        graph = self._matrix
+        graph.sort_indices()
+        ends, indices = graph.indptr, graph.indices.view(np.uint32)  # unsigned: quicker to look up
+        parts = (ends, indices, graph.data, after_diagonal(ends, graph.indices), graph.diagonal())
+        return scipy.sparse.linalg.LinearOperator(
+            graph.shape,
+            matvec=lambda vector: multiply(*parts, vector.ravel()),
+            matmat=lambda vectors: graph @ vectors,
+            dtype=np.float64,
+        )
+
+
 def largest_pairs(gram: Any, n_wanted: int) -> tuple[Any, Any]:
     """Return the largest eigenvalues, in rising order, and their vectors.
 
     There are more than `n_wanted` where the last one equals others: then all of these.
+
+    Parameters
+    ----------
+    gram : array, SciPy sparse matrix or Product, of shape (m, m)
+    n_wanted : int
+        At most m.
     """
     size = gram.shape[0]
     with stretch("eigenvectors"):
+        if isinstance(gram, Product):
+            return _largest_of_pieces(gram, n_wanted)
         if size > _SMALL:
             sparse = scipy.sparse.csr_matrix(gram)
             if sparse.nnz <= _DENSE * size**2:
-                return _largest_of_pieces(sparse, n_wanted)
+                return _largest_of_pieces(_Sparse(sparse), n_wanted)
         return _by_lapack(gram, n_wanted)
 
 
-def _largest_of_pieces(graph: Any, n_wanted: int) -> tuple[Any, Any]:
-    """Return the same for a sparse matrix, which may be that of a graph in several pieces.
+def _largest_of_pieces(graph: Product | _Sparse, n_wanted: int) -> tuple[Any, Any]:
+    """Return the same for a matrix that may be that of a graph in several pieces.
 
     Each piece has eigenvectors of its own, the first of them with the same eigenvalue in all
     pieces. Of each, so many are found that none of the largest of all is missing.
     """
-    reached = scipy.sparse.csgraph.breadth_first_order(graph, 0, return_predecessors=False)
-    if len(reached) == graph.shape[0]:
+    n_pieces, piece = graph.pieces()
+    if n_pieces == 1:
         return _largest_of_piece(graph, n_wanted, n_wanted)
-    n_pieces, piece = scipy.sparse.csgraph.connected_components(graph, directed=False)
     order, sizes = np.argsort(piece, kind="stable"), np.bincount(piece)
     members = np.split(order, np.cumsum(sizes)[:-1])
     found: list[tuple[Any, Any]] = [(np.empty(0), None)] * n_pieces
@@ -55,8 +143,7 @@ def _largest_of_pieces(graph: Any, n_wanted: int) -> tuple[Any, Any]:
     while len(short):
         n_asked[short] = np.minimum(sizes[short], np.maximum(2, 2 * n_asked[short]))
         for p in short:
-            block = graph[members[p]][:, members[p]]
-            found[p] = _largest_of_piece(block, int(n_asked[p]), n_wanted)
+            found[p] = _largest_of_piece(graph.block(members[p]), int(n_asked[p]), n_wanted)
         n_found = np.array([len(own) for own, _ in found])
         values = np.concatenate([own for own, _ in found])
         bar = np.sort(values)[-n_wanted] - EQUAL if len(values) >= n_wanted else -np.inf
@@ -76,7 +163,7 @@ def _largest_of_pieces(graph: Any, n_wanted: int) -> tuple[Any, Any]:
     return values[chosen], vectors
 
 
-def _largest_of_piece(graph: Any, n_wanted: int, n_most: int) -> tuple[Any, Any]:
+def _largest_of_piece(graph: Product | _Sparse, n_wanted: int, n_most: int) -> tuple[Any, Any]:
     """Return the same for a graph in one piece; `n_most` of them where these cost hardly more.
 
     The method of Lanczos may miss copies of an equal eigenvalue. So it is not believed where it
@@ -88,30 +175,15 @@ def _largest_of_piece(graph: Any, n_wanted: int, n_most: int) -> tuple[Any, Any]
     if n_wanted < size // 8:
         start = np.sqrt(np.abs(graph.diagonal())) + 1.0 / size
         # One more shows whether the last is alone.
-        found = lanczos(_symmetric_operator(graph), n_wanted + 1, start)
+        found = lanczos(graph.operator(), n_wanted + 1, start)
         if found is not None:
             return found[0][1:], found[1][:, 1:]
     return _by_lapack(graph, min(size, max(n_wanted, n_most)))
 
 
-def _symmetric_operator(graph: Any) -> Any:
-    """Return what multiplies vectors by a sparse symmetric matrix, quicker than itself."""
-    from coterie._kernels.symmetric import after_diagonal, multiply
-
-    graph.sort_indices()
-    ends, indices = graph.indptr, graph.indices.view(np.uint32)  # unsigned: quicker to look up
-    parts = (ends, indices, graph.data, after_diagonal(ends, graph.indices), graph.diagonal())
-    return scipy.sparse.linalg.LinearOperator(
-        graph.shape,
-        matvec=lambda vector: multiply(*parts, vector.ravel()),
-        matmat=lambda vectors: graph @ vectors,
-        dtype=np.float64,
-    )
-
-
 def _by_lapack(matrix: Any, n_wanted: int) -> tuple[Any, Any]:
     size = matrix.shape[0]
-    if scipy.sparse.issparse(matrix):
+    if not isinstance(matrix, np.ndarray):
         check_fits(24 * size**2, f"the eigenproblem of {size} by {size}", way_out=WAY_OUT)
         matrix = matrix.toarray()
     if n_wanted < size // 8:
@@ -144,3 +216,8 @@ def lanczos(matrix: Any, n_wanted: int, start: NDArray[np.float64]) -> tuple[Any
     if off > 1e-12 or np.diff(values).min(initial=1.0) < EQUAL:
         return None
     return values, vectors
+
+
+def _renumbered(names: NDArray[np.int32]) -> NDArray[np.int32]:
+    found: NDArray[np.int32] = np.unique(names, return_inverse=True)[1].astype(np.int32)
+    return found

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from coterie._memory import check_fits, memory_limit_bytes
 from coterie._partition._blas import one_blas_thread
-from coterie._partition._eigen import EQUAL, WAY_OUT, ZERO, lanczos, largest_pairs
+from coterie._partition._eigen import EQUAL, WAY_OUT, ZERO, Product, largest_pairs
 from coterie._partition._kmeans import Points, fill_empty_parts, kmeans
 from coterie.ensemble import Ensemble
 
@@ -316,28 +316,6 @@ def _leading(
     return _Leading(values[int(skip_first) : last], vectors[:, int(skip_first) : last])
 
 
-def _leading_by_products(G: Any, n_parts: int, skip_first: bool) -> _Leading | None:
-    """Return the leading eigenpairs of G'G, which is never made; None as `lanczos`."""
-    size = G.shape[1]
-    last = n_parts + 1 if skip_first else n_parts
-    graph = scipy.sparse.bmat([[None, G], [G.T, None]], format="csr")
-    if scipy.sparse.csgraph.connected_components(graph, directed=False)[0] > 1:
-        return None
-    turned = G.T.tocsr()
-    gram = scipy.sparse.linalg.LinearOperator(
-        (size, size),
-        matvec=lambda v: turned @ (G @ v),
-        matmat=lambda V: turned @ (G @ V),
-        dtype=np.float64,
-    )
-    start = np.sqrt(_flat(G.multiply(G).sum(axis=0))) + 1.0 / size
-    found = lanczos(gram, min(last + 1, size - 1), start)
-    if found is None or found[0][-last:].min() < ZERO:
-        return None
-    values, vectors = found[0][::-1], found[1][:, ::-1]
-    return _Leading(values[int(skip_first) : last], vectors[:, int(skip_first) : last])
-
-
 def _first_directions(
     rows: NDArray[np.float64], n_wanted: int, first: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
@@ -447,11 +425,12 @@ def _embed_labels(
 
     total = max(float(counts @ degrees), 1e-300)
     n_bytes, limit = 24 * n_all**2, memory_limit_bytes()
-    leading = None
+    gram: Any
     if n_bytes > limit and _BYTES_PER_LABEL * rows.size <= limit:
-        G = _scaled(incidence_of(rows, offsets), np.sqrt(counts) * row_scale, column_scale)
-        leading = _leading_by_products(G.tocsr(), n_parts, skip_first)
-    if leading is None:
+        gram = Product(
+            _scaled(incidence_of(rows, offsets), np.sqrt(counts) * row_scale, column_scale)
+        )
+    else:
         check_fits(
             n_bytes,
             f"the eigenproblem of {n_all} clusters (float64)",
@@ -463,13 +442,13 @@ def _embed_labels(
             share = np.divide(counts, degrees, out=np.zeros(len(rows)), where=degrees > 0)
             gram = weigh_overlap(rows, share, offsets)
         gram *= column_scale[:, None] * column_scale
-        leading = _leading(
-            gram,
-            n_parts,
-            skip_first,
-            lambda *pair: row_scale[:, None] * sums_of(*pair),
-            counts * np.sqrt(degrees / total),
-        )
+    leading = _leading(
+        gram,
+        n_parts,
+        skip_first,
+        lambda *pair: row_scale[:, None] * sums_of(*pair),
+        counts * np.sqrt(degrees / total),
+    )
     # Scaling to length 1 undoes D^-1/2, so it is left out.
     return Embedding(
         _of_length_one(sums_of(leading.vectors, leading.values), degrees / np.sqrt(total)),
