@@ -273,7 +273,8 @@ METHODS = {
         "Clusters that are known to be of about the same size, and many objects. On clusters of "
         "different sizes it is the weakest of its family; partitioner='spectral' does not mind "
         "sizes. Needs the extra 'hypergraph' otherwise.",
-        "Time and memory about linear in n L; of many distinct label rows groups are cut.",
+        "Time and memory about linear in n L; of many distinct label rows groups are cut. A tenth "
+        "of a second where clusters are of about the same size, up to seconds elsewhere.",
         "An object is in no hyperedge of a partition that did not see it.",
     ),
     "MCLA": MethodWords(
