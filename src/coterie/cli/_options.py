@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from ast import literal_eval
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from coterie.cli._bases import BASES
 from coterie.cli._errors import InputError
 
 _CONSENSUS = "Consensus"
+_ENSEMBLE = "Ensemble"
 _INPUT = "Input"
 _OUTPUT = "Output"
 
@@ -19,6 +22,17 @@ def _complete_method(incomplete: str) -> list[str]:
     from coterie.consensus import CONSENSUS
 
     return [name for name in sorted(CONSENSUS) if name.startswith(incomplete)]
+
+
+def _complete_base(incomplete: str) -> list[str]:
+    return [name for name in BASES if name.startswith(incomplete)]
+
+
+class Filling(StrEnum):
+    """How missing features are filled."""
+
+    median = "median"
+    mean = "mean"
 
 
 Id = Annotated[
@@ -72,6 +86,65 @@ NoHeader = Annotated[
         "--no-header",
         help="The first line is data; columns are then called column_1, column_2, ...",
         rich_help_panel=_INPUT,
+    ),
+]
+Standardize = Annotated[
+    bool,
+    typer.Option(
+        "--standardize",
+        help="Scale every feature to mean 0 and standard deviation 1. Default: raw features, so "
+        "those with large numbers count most.",
+        rich_help_panel=_INPUT,
+    ),
+]
+Impute = Annotated[
+    Filling | None,
+    typer.Option(
+        "--impute",
+        help="Fill missing features by this value of their column. Default: refuse them.",
+        rich_help_panel=_INPUT,
+    ),
+]
+Partitions = Annotated[
+    int,
+    typer.Option(
+        "--partitions",
+        "-p",
+        metavar="N",
+        min=1,
+        help="Number of partitions by each base clusterer.",
+        rich_help_panel=_ENSEMBLE,
+    ),
+]
+Base = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--base",
+        metavar="NAME",
+        help=f"Base clusterer: {', '.join(BASES)}. Repeat for several. Default: kmeans (one "
+        "random start).",
+        autocompletion=_complete_base,
+        rich_help_panel=_ENSEMBLE,
+    ),
+]
+BaseClusters = Annotated[
+    str | None,
+    typer.Option(
+        "--base-clusters",
+        metavar="LOW-HIGH",
+        help="Number of clusters of a partition, or the range it is drawn from. Default: "
+        "sqrt(n)/2 to sqrt(n) for n objects.",
+        rich_help_panel=_ENSEMBLE,
+    ),
+]
+Seed = Annotated[
+    int,
+    typer.Option(
+        "--seed",
+        min=0,
+        max=2**32 - 1,
+        help="The same seed gives the same result, on any number of jobs.",
+        rich_help_panel=_ENSEMBLE,
     ),
 ]
 Clusters = Annotated[

@@ -12,7 +12,6 @@ import typer
 from coterie.cli import _options as options
 from coterie.cli._choosing import AsLabels, Data, check_writable, read_input
 from coterie.cli._errors import InputError, refused_input
-from coterie.cli.cluster import Impute
 
 if TYPE_CHECKING:
     from coterie.choosing import ClusterNumbers
@@ -49,22 +48,8 @@ def choose(
     exclude: options.Exclude = None,
     separator: options.Separator = None,
     no_header: options.NoHeader = False,
-    standardize: Annotated[
-        bool,
-        typer.Option(
-            "--standardize",
-            help="Scale every feature to mean 0 and standard deviation 1.",
-            rich_help_panel="Input",
-        ),
-    ] = False,
-    impute: Annotated[
-        Impute | None,
-        typer.Option(
-            "--impute",
-            help="Fill missing features by this value of their column. Default: refuse them.",
-            rich_help_panel="Input",
-        ),
-    ] = None,
+    standardize: options.Standardize = False,
+    impute: options.Impute = None,
     numbers: Annotated[
         str,
         typer.Option(

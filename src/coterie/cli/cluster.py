@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from coterie.cli import _options as options
-from coterie.cli._bases import BASES, base_estimators
+from coterie.cli._bases import base_estimators
 from coterie.cli._errors import InputError
 
 if TYPE_CHECKING:
@@ -21,13 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["cluster", "cluster_table", "describe_preparation"]
 
 _ENSEMBLE = "Ensemble"
-
-
-class Impute(StrEnum):
-    """How missing features are filled."""
-
-    median = "median"
-    mean = "mean"
 
 
 def cluster(
@@ -46,55 +38,11 @@ def cluster(
     exclude: options.Exclude = None,
     separator: options.Separator = None,
     no_header: options.NoHeader = False,
-    standardize: Annotated[
-        bool,
-        typer.Option(
-            "--standardize",
-            help="Scale every feature to mean 0 and standard deviation 1. Default: raw "
-            "features, so those with large numbers count most.",
-            rich_help_panel="Input",
-        ),
-    ] = False,
-    impute: Annotated[
-        Impute | None,
-        typer.Option(
-            "--impute",
-            help="Fill missing features by this value of their column. Default: refuse them.",
-            rich_help_panel="Input",
-        ),
-    ] = None,
-    partitions: Annotated[
-        int,
-        typer.Option(
-            "--partitions",
-            "-p",
-            metavar="N",
-            min=1,
-            help="Number of partitions by each base clusterer.",
-            rich_help_panel=_ENSEMBLE,
-        ),
-    ] = 100,
-    base: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--base",
-            metavar="NAME",
-            help=f"Base clusterer: {', '.join(BASES)}. Repeat for several. Default: kmeans "
-            "(one random start).",
-            autocompletion=lambda incomplete: [n for n in BASES if n.startswith(incomplete)],
-            rich_help_panel=_ENSEMBLE,
-        ),
-    ] = None,
-    base_clusters: Annotated[
-        str | None,
-        typer.Option(
-            "--base-clusters",
-            metavar="LOW-HIGH",
-            help="Number of clusters of a partition, or the range it is drawn from. Default: "
-            "sqrt(n)/2 to sqrt(n) for n objects.",
-            rich_help_panel=_ENSEMBLE,
-        ),
-    ] = None,
+    standardize: options.Standardize = False,
+    impute: options.Impute = None,
+    partitions: options.Partitions = 100,
+    base: options.Base = None,
+    base_clusters: options.BaseClusters = None,
     max_features: Annotated[
         str | None,
         typer.Option(
@@ -115,16 +63,7 @@ def cluster(
             rich_help_panel=_ENSEMBLE,
         ),
     ] = None,
-    seed: Annotated[
-        int,
-        typer.Option(
-            "--seed",
-            min=0,
-            max=2**32 - 1,
-            help="The same seed gives the same result, on any number of jobs.",
-            rich_help_panel=_ENSEMBLE,
-        ),
-    ] = 0,
+    seed: options.Seed = 0,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -199,7 +138,7 @@ def cluster_table(
     separator: str | None = None,
     no_header: bool = False,
     standardize: bool = False,
-    impute: Impute | None = None,
+    impute: options.Filling | None = None,
     partitions: int = 100,
     base: list[str] | None = None,
     base_clusters: str | None = None,
@@ -276,7 +215,7 @@ def _standardized(X: NDArray[np.float64]) -> NDArray[np.float64]:
     return scaled
 
 
-def describe_preparation(standardize: bool, impute: Impute | None) -> str:
+def describe_preparation(standardize: bool, impute: options.Filling | None) -> str:
     """Return in words what was done to the features."""
     done = [] if impute is None else [f"missing values filled by the {impute.value}"]
     done.append("standardised" if standardize else "raw values")

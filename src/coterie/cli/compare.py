@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coterie.cli import _options as options
-from coterie.cli._bases import BASES, base_estimators
+from coterie.cli._bases import base_estimators
 from coterie.cli._choosing import AsLabels, Data, check_writable, read_input
 from coterie.cli._errors import InputError, did_you_mean, refused_input
-from coterie.cli.cluster import Impute, describe_preparation
+from coterie.cli.cluster import describe_preparation
 
 if TYPE_CHECKING:
     from coterie.choosing import Comparison
@@ -33,62 +33,12 @@ def compare(
     exclude: options.Exclude = None,
     separator: options.Separator = None,
     no_header: options.NoHeader = False,
-    standardize: Annotated[
-        bool,
-        typer.Option(
-            "--standardize",
-            help="Scale every feature to mean 0 and standard deviation 1.",
-            rich_help_panel="Input",
-        ),
-    ] = False,
-    impute: Annotated[
-        Impute | None,
-        typer.Option(
-            "--impute",
-            help="Fill missing features by this value of their column. Default: refuse them.",
-            rich_help_panel="Input",
-        ),
-    ] = None,
-    partitions: Annotated[
-        int,
-        typer.Option(
-            "--partitions",
-            "-p",
-            metavar="N",
-            min=1,
-            help="Number of partitions by each base clusterer, for features.",
-            rich_help_panel=_ENSEMBLE,
-        ),
-    ] = 100,
-    base: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--base",
-            metavar="NAME",
-            help=f"Base clusterer: {', '.join(BASES)}. Repeat for several. Default: kmeans.",
-            rich_help_panel=_ENSEMBLE,
-        ),
-    ] = None,
-    base_clusters: Annotated[
-        str | None,
-        typer.Option(
-            "--base-clusters",
-            metavar="LOW-HIGH",
-            help="Number of clusters of a partition, or the range it is drawn from. Default: "
-            "sqrt(n)/2 to sqrt(n) for n objects.",
-            rich_help_panel=_ENSEMBLE,
-        ),
-    ] = None,
-    seed: Annotated[
-        int,
-        typer.Option(
-            "--seed",
-            min=0,
-            max=2**32 - 1,
-            help="The same seed gives the same result.",
-            rich_help_panel=_ENSEMBLE,
-        ),
-    ] = 0,
+    standardize: options.Standardize = False,
+    impute: options.Impute = None,
+    partitions: options.Partitions = 100,
+    base: options.Base = None,
+    base_clusters: options.BaseClusters = None,
+    seed: options.Seed = 0,
     methods: Annotated[
         list[str] | None,
         typer.Option(

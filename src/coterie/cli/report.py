@@ -10,7 +10,6 @@ import typer
 
 from coterie.cli import _options as options
 from coterie.cli._errors import InputError, refused_input
-from coterie.cli.cluster import Impute
 
 __all__ = ["report"]
 
@@ -43,22 +42,8 @@ def report(
     exclude: options.Exclude = None,
     separator: options.Separator = None,
     no_header: options.NoHeader = False,
-    standardize: Annotated[
-        bool,
-        typer.Option(
-            "--standardize",
-            help="Scale every feature to mean 0 and standard deviation 1.",
-            rich_help_panel="Input",
-        ),
-    ] = False,
-    impute: Annotated[
-        Impute | None,
-        typer.Option(
-            "--impute",
-            help="Fill missing features by this value of their column.",
-            rich_help_panel="Input",
-        ),
-    ] = None,
+    standardize: options.Standardize = False,
+    impute: options.Impute = None,
     clusters: options.Clusters = None,
     method: options.Method = None,
     settings: options.Set = None,
