@@ -115,6 +115,14 @@ def test_the_lighter_of_two_cuts_is_kept(seed, monkeypatch):
     assert np.bincount(found).max() <= 63
 
 
+def test_heavy_vertices_are_balanced_as_well_as_they_can_be():
+    # No balance within 5 % exists, and the lightest cut is far from any.
+    edges = [[0, 1]] * 10 + [[2, 3, 4]] * 10 + [[1, 2]]
+    weights = np.array([260, 140, 40, 30, 8])
+    found = cut_hypergraph(edges, 5, 2, vertex_weights=weights)
+    assert np.bincount(found, weights=weights).max() == 260
+
+
 def test_without_room_for_the_eigenproblem(monkeypatch):
     truth, edges = planted_hyperedges(0, [60] * 5, 0.0)
     monkeypatch.setenv("COTERIE_MEMORY_LIMIT", "1kB")

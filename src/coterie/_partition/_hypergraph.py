@@ -42,7 +42,8 @@ def cut_hypergraph(
 
     Mt-KaHyPar first improves a spectral partition. Most often that settles it, ten times faster
     than a cut from scratch. Where the partition is far from balance, or its cut changes by more
-    than a tenth, a cut is made from scratch too, and the better one is kept.
+    than a tenth, a cut is made from scratch too. Of the two the lighter one is kept, or that
+    nearer to balance if the weights allow none.
 
     Parameters
     ----------
@@ -127,8 +128,9 @@ def _improve(cut: Any, context: Any) -> bool:
     return _is_balanced(cut, context) and abs(cut.km1() - before) <= _NEAR * before
 
 
-def _cost(cut: Any, context: Any) -> tuple[bool, int]:
-    return not _is_balanced(cut, context), cut.km1()
+def _cost(cut: Any, context: Any) -> tuple[float, int]:
+    """Return by how much a partition is out of balance, and its cut."""
+    return 0.0 if _is_balanced(cut, context) else cut.imbalance(context), cut.km1()
 
 
 def _is_balanced(cut: Any, context: Any) -> bool:
