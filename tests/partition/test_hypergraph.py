@@ -115,6 +115,16 @@ def test_the_lighter_of_two_cuts_is_kept(seed, monkeypatch):
     assert np.bincount(found).max() <= 63
 
 
+@pytest.mark.parametrize("imbalance", [0.05, 0.3, 1.0])
+def test_where_all_is_cut_a_start_settles_nothing(monkeypatch, imbalance):
+    # Every hyperedge has vertices in every part of the truth, which no small move makes better.
+    truth, edges = planted_hyperedges(2, [120] * 5, 0.5)
+    assert parts_cut(edges, truth) == 4 * len(edges)
+    found = cut_hypergraph(edges, 600, 5, imbalance=imbalance)
+    scratch = from_scratch(monkeypatch, edges, 600, 5, imbalance=imbalance)
+    assert parts_cut(edges, found) <= parts_cut(edges, scratch) < 0.95 * 4 * len(edges)
+
+
 def test_heavy_vertices_are_balanced_as_well_as_they_can_be():
     # No balance within 5 % exists, and the lightest cut is far from any.
     edges = [[0, 1]] * 10 + [[2, 3, 4]] * 10 + [[1, 2]]
@@ -128,6 +138,14 @@ def test_without_room_for_the_eigenproblem(monkeypatch):
     monkeypatch.setenv("COTERIE_MEMORY_LIMIT", "1kB")
     monkeypatch.setattr(module, "spectral_hypergraph", None)
     assert naive.same_partition(cut_hypergraph(edges, 300, 5), truth)
+
+
+def test_room_for_some_of_the_eigenproblem(monkeypatch):
+    # The spectral partition would need LAPACK, for which there is no room: then there is none.
+    edges = [[i, i + 1, i + 2] for s in range(3) for i in range(s, 598, 3)]
+    for n_bytes in (17, 24, 25):
+        monkeypatch.setenv("COTERIE_MEMORY_LIMIT", str(n_bytes * len(edges) ** 2))
+        assert len(np.unique(cut_hypergraph(edges, 600, 80))) == 80
 
 
 def test_result_does_not_depend_on_threads_or_calls():

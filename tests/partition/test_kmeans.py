@@ -159,3 +159,8 @@ def test_empty_parts_are_filled_by_a_stated_rule():
     found = fill_empty_parts(np.array([0, 1]), np.zeros(2), 4, inverse)
     assert found.tolist() == [0, 2, 3, 1, 0] or sorted(set(found.tolist())) == [0, 1, 2, 3]
     assert found.tolist() == [3, 2, 1, 1, 0]
+
+
+def test_empty_parts_are_filled_whatever_the_distances():
+    for distances in (np.zeros(4), -np.ones(4), np.array([-5.0, -1.0, -2.0, -9.0])):
+        assert len(np.unique(fill_empty_parts(np.zeros(4, dtype=np.int64), distances, 3))) == 3

@@ -384,6 +384,24 @@ def test_many_clusters_in_pieces_need_none_either(monkeypatch, skip_first, n_par
     assert_same_rows(found.columns, dense.columns)
 
 
+@pytest.mark.parametrize(("n_clusters", "n_parts"), [(100, 80), (65, 5), (25, 3)])
+def test_many_parts_need_no_matrix_of_clusters_either(monkeypatch, n_clusters, n_parts):
+    # Where LAPACK would be quicker, but its matrix does not fit.
+    ensemble = Ensemble(np.random.default_rng(0).integers(0, n_clusters, (1200, 6)))
+    dense = _embed_labels(ensemble, n_parts, by_size=True, skip_first=False)
+    monkeypatch.setattr(module, "_BYTES_PER_LABEL", 1)
+    monkeypatch.setenv("COTERIE_MEMORY_LIMIT", str(24 * (6 * n_clusters) ** 2 - 1))
+    found = _embed_labels(ensemble, n_parts, by_size=True, skip_first=False)
+    assert_same_rows(found.rows, dense.rows)
+
+
+def test_directions_of_many_pieces_must_fit(monkeypatch):
+    labels = np.column_stack([np.arange(1200) // 2] * 2 + [np.arange(1200)])
+    monkeypatch.setenv("COTERIE_MEMORY_LIMIT", "10 MB")
+    with pytest.raises(MemoryLimitError, match=r"equal eigenvectors|eigenvectors of a graph"):
+        spectral_labels(Ensemble(labels), 5)
+
+
 # --- clusters ------------------------------------------------------------------------------------
 
 

@@ -15,7 +15,7 @@ import scipy.sparse.csgraph
 import scipy.sparse.linalg
 from numpy.typing import NDArray
 
-from coterie._memory import check_fits
+from coterie._memory import check_fits, memory_limit_bytes
 from coterie._progress import stretch
 
 __all__ = ["EQUAL", "WAY_OUT", "ZERO", "Product", "lanczos", "largest_pairs"]
@@ -24,6 +24,7 @@ ZERO = 1e-10  # eigenvalues of a normalised similarity lie between 0 and 1
 EQUAL = 1e-9
 WAY_OUT = "Use fewer partitions (select) or partitions with fewer clusters"
 _SMALL = 400  # rows of an eigenproblem that is quickly solved whatever the way
+_BYTES = 24  # for each entry of a matrix that LAPACK is given
 _DENSE = 0.4  # share of entries that are not 0, up to which a matrix is worth taking as sparse
 
 
@@ -170,21 +171,21 @@ def _largest_of_piece(graph: Product | _Sparse, n_wanted: int, n_most: int) -> t
     finds two that are equal or does not meet the equation to rounding.
     """
     size = graph.shape[0]
-    if size <= _SMALL:
-        return _by_lapack(graph, n_wanted)
-    if n_wanted < size // 8:
+    is_small = size <= _SMALL
+    suits_lapack = is_small or n_wanted >= size // 8
+    if n_wanted + 1 < size and not (suits_lapack and _BYTES * size**2 <= memory_limit_bytes()):
         start = np.sqrt(np.abs(graph.diagonal())) + 1.0 / size
         # One more shows whether the last is alone.
         found = lanczos(graph.operator(), n_wanted + 1, start)
         if found is not None:
             return found[0][1:], found[1][:, 1:]
-    return _by_lapack(graph, min(size, max(n_wanted, n_most)))
+    return _by_lapack(graph, n_wanted if is_small else min(size, max(n_wanted, n_most)))
 
 
 def _by_lapack(matrix: Any, n_wanted: int) -> tuple[Any, Any]:
     size = matrix.shape[0]
     if not isinstance(matrix, np.ndarray):
-        check_fits(24 * size**2, f"the eigenproblem of {size} by {size}", way_out=WAY_OUT)
+        check_fits(_BYTES * size**2, f"the eigenproblem of {size} by {size}", way_out=WAY_OUT)
         matrix = matrix.toarray()
     if n_wanted < size // 8:
         try:

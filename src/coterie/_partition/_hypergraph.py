@@ -19,10 +19,15 @@ from coterie._progress import stretch
 
 __all__ = ["cut_hypergraph"]
 
-# Where a spectral partition is worth its time: beyond, Mt-KaHyPar's own beginning is as fast.
+# Where a spectral partition is worth its time: beyond, Mt-KaHyPar's own beginning is as fast. With
+# little balance to keep, the lightest cut is another: one large part and some that are tiny.
 _MOST_PARTS_TO_BEGIN = 100
 _LARGEST_EIGENPROBLEM = 2000
-_NEAR = 0.1  # by what share of it improving a partition may change its cut
+_LARGEST_IMBALANCE = 0.2
+# Where it settles the cut: improving it changes its cut by no more than this share, and not because
+# most hyperedges are in most parts anyway, so that no small move is of any use.
+_NEAR = 0.1
+_MOST_CUT = 0.5
 
 
 def cut_hypergraph(
@@ -41,9 +46,9 @@ def cut_hypergraph(
     depend on the number of threads.
 
     Mt-KaHyPar first improves a spectral partition. Most often that settles it, ten times faster
-    than a cut from scratch. Where the partition is far from balance, or its cut changes by more
-    than a tenth, a cut is made from scratch too. Of the two the lighter one is kept, or that
-    nearer to balance if the weights allow none.
+    than a cut from scratch. Where the partition is far from balance, cuts more than half of what
+    can be cut, or changes its cut by more than a tenth, a cut is made from scratch too. Of the two
+    the lighter one is kept, or that nearer to balance if the weights allow none.
 
     Parameters
     ----------
@@ -96,10 +101,11 @@ def cut_hypergraph(
         package.set_seed(seed)
         cut: Any = None
         is_settled = False
-        if _begins_spectral(pins.shape, n_parts):
+        if _begins_spectral(pins.shape, n_parts, imbalance):
             start = spectral_hypergraph(pins.T, n_parts, vertex_weights=weights, random_state=seed)
             cut = graph.create_partitioned_hypergraph(context, n_parts, start.tolist())
-            is_settled = _improve(cut, context)
+            most = int(np.minimum(np.diff(pins.indptr), n_parts).sum()) - len(edges)
+            is_settled = _improve(cut, context) and cut.km1() <= _MOST_CUT * most
         if not is_settled:
             package.set_seed(seed)
             other = graph.partition(context)
@@ -109,12 +115,13 @@ def cut_hypergraph(
     return fill_empty_parts(labels, -weights.astype(np.float64), n_parts)
 
 
-def _begins_spectral(shape: tuple[int, int], n_parts: int) -> bool:
+def _begins_spectral(shape: tuple[int, int], n_parts: int, imbalance: float) -> bool:
     size = min(shape)
     return (
         0 < size <= _LARGEST_EIGENPROBLEM
         and n_parts <= _MOST_PARTS_TO_BEGIN
-        and 16 * size**2 <= memory_limit_bytes()
+        and imbalance <= _LARGEST_IMBALANCE
+        and 24 * size**2 <= memory_limit_bytes()
     )
 
 

@@ -379,7 +379,7 @@ def fill_empty_parts(
     sizes = np.bincount(labels, minlength=n_parts)
     empty = list(np.flatnonzero(sizes == 0))
     while empty and sizes.max() > 1:
-        value = np.where(sizes[labels] > 1, distances, -1.0)
+        value = np.where(sizes[labels] > 1, distances, -np.inf)
         i = int(np.argmax(value))
         sizes[labels[i]] -= 1
         labels[i], distances[i] = empty.pop(0), 0.0

@@ -308,6 +308,12 @@ def _leading(
         if not (skip_first and tied.sum() > 1 if at_top else len(values) > last):
             continue
         start, stop = int(np.argmax(tied)), len(tied) - int(np.argmax(tied[::-1]))
+        n_tied = int(tied.sum())
+        check_fits(
+            24 * len(by_degree) * n_tied,
+            f"{n_tied} equal eigenvectors of {len(by_degree)} distinct objects",
+            way_out=WAY_OUT,
+        )
         rows = objects_of(vectors[:, tied], values[tied])
         first = rows.T @ by_degree if skip_first and start == 0 else None
         turned = vectors[:, tied] @ _first_directions(rows, min(stop, last) - start, first)
