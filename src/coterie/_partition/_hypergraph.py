@@ -27,7 +27,7 @@ _LARGEST_IMBALANCE = 0.2
 # Where it settles the cut: improving it changes its cut by no more than this share, and not because
 # most hyperedges are in most parts anyway, so that no small move is of any use.
 _NEAR = 0.1
-_MOST_CUT = 0.5
+_MOST_CUT = 0.25
 
 
 def cut_hypergraph(
@@ -46,9 +46,9 @@ def cut_hypergraph(
     depend on the number of threads.
 
     Mt-KaHyPar first improves a spectral partition. Most often that settles it, ten times faster
-    than a cut from scratch. Where the partition is far from balance, cuts more than half of what
-    can be cut, or changes its cut by more than a tenth, a cut is made from scratch too. Of the two
-    the lighter one is kept, or that nearer to balance if the weights allow none.
+    than a cut from scratch. Where the partition is far from balance, cuts more than a quarter of
+    what can be cut, or changes its cut by more than a tenth, a cut is made from scratch too. Of the
+    two the lighter one is kept, or that nearer to balance if the weights allow none.
 
     Parameters
     ----------
