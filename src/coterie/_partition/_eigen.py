@@ -39,10 +39,10 @@ class Product:
         """Return the number of pieces of the graph, and the piece of each row."""
         G = self._factor
         graph = scipy.sparse.bmat([[None, G.T], [G, None]], format="csr")
-        n_pieces, piece = scipy.sparse.csgraph.connected_components(graph, directed=False)
-        piece = piece[: self.shape[0]]
-        # A row of G without entries is a piece that is not in G'G.
-        return n_pieces - int((np.diff(G.indptr) == 0).sum()), _renumbered(piece)
+        piece = scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
+        # Rows of G without entries are pieces too, but not of G'G: the others are numbered anew.
+        piece = np.unique(piece[: self.shape[0]], return_inverse=True)[1].astype(np.int32)
+        return int(piece.max()) + 1, piece
 
     def block(self, members: NDArray[np.int64]) -> Product:
         """Return the matrix of some rows, which have nothing in common with others."""
@@ -217,8 +217,3 @@ def lanczos(matrix: Any, n_wanted: int, start: NDArray[np.float64]) -> tuple[Any
     if off > 1e-12 or np.diff(values).min(initial=1.0) < EQUAL:
         return None
     return values, vectors
-
-
-def _renumbered(names: NDArray[np.int32]) -> NDArray[np.int32]:
-    found: NDArray[np.int32] = np.unique(names, return_inverse=True)[1].astype(np.int32)
-    return found
