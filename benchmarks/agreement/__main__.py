@@ -32,7 +32,7 @@ PAIRS = (
     ("cspa", ("coterie_graphs", "coterie_metis", "sklearn_spectral", "cluster_ensembles_graphs")),
     ("mcla", ("coterie_graphs", "coterie_metis", "cluster_ensembles_graphs")),
     ("hbgf", ("coterie_graphs", "coterie_metis", "sklearn_spectral")),
-    ("hgpa", ("coterie_graphs", "coterie_metis", "cluster_ensembles_graphs")),
+    ("hgpa", ("coterie_graphs", "coterie_uneven", "coterie_metis", "cluster_ensembles_graphs")),
     ("coassociation_kmeans", ("coterie_graphs", "sklearn_spectral")),
     ("average", ("openensembles",)),
 )

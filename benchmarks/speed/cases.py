@@ -72,6 +72,7 @@ METHODS = {
     ),
     "coterie_graphs": Method("coterie", "coterie_graphs"),
     "coterie_metis": Method("coterie, METIS (HGPA: spectral)", "coterie_metis"),
+    "coterie_uneven": Method("coterie, imbalance 0.7", "coterie_uneven"),
     "sklearn_spectral": Method("scikit-learn on the matrix by hand", "sklearn_spectral"),
     "cluster_ensembles_graphs": Method(
         "Cluster_Ensembles, made to run", "cluster_ensembles_graphs", "Cluster_Ensembles"

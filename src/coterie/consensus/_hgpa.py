@@ -146,9 +146,9 @@ class HGPA(BaseConsensus):
     What is small is the sum over clusters of the number of parts each is in, less 1. Mt-KaHyPar
     first improves the spectral partition of the hypergraph, which is most often the answer where
     clusters are of about the same size, ten times sooner. Where that is far from balance, cuts
-    more than a quarter of what can be cut, or the sum changes by more than a tenth, it also begins
-    by itself, and the better cut is kept. It runs with its deterministic preset: the result does
-    not depend on the number of threads.
+    more than a quarter of what can be cut, the sum changes by more than a tenth, or `imbalance` is
+    above 0.2, it also begins by itself, and the better cut is kept. It runs with its deterministic
+    preset: the result does not depend on the number of threads.
 
     References
     ----------
