@@ -264,7 +264,7 @@ def test_more_pieces_than_parts(seed, monkeypatch):
     assert len(np.unique(found)) == 6
     piece = scipy.sparse.csgraph.connected_components(graph)[1]
     assert all(len(np.unique(found[piece == p])) == 1 for p in range(25))
-    monkeypatch.setattr(eigen, "_SMALL", 10_000)  # the whole matrix at once
+    monkeypatch.setattr(eigen, "SMALL", 10_000)  # the whole matrix at once
     assert naive.same_partition(found, spectral_graph(graph, 6))
 
 
@@ -394,6 +394,48 @@ def test_many_parts_need_no_matrix_of_clusters_either(monkeypatch, n_clusters, n
     monkeypatch.setenv("COTERIE_MEMORY_LIMIT", str(24 * (6 * n_clusters) ** 2 - 1))
     found = _embed_labels(ensemble, n_parts, by_size=True, skip_first=False)
     assert_same_rows(found.rows, dense.rows)
+
+
+@pytest.mark.parametrize("skip_first", [False, True])
+@pytest.mark.parametrize("n_pieces", [1, 2])
+def test_few_rows_need_no_matrix_of_rows(monkeypatch, skip_first, n_pieces):
+    random = np.random.default_rng(0)
+    truth = random.integers(0, 4, 400)
+    # Now and then another of the clusters of the same piece.
+    width = 4 // n_pieces
+    others = truth - truth % width + random.integers(0, width, (8, 400))
+    noisy = np.where(random.random((8, 400)) < 0.05, others, truth)
+    labels = (20 * noisy + random.integers(0, 20, (8, 400))).T
+    labels[0] = -1  # in no piece
+    ensemble = Ensemble(labels)
+    assert len(ensemble.patterns.counts) <= ensemble.offsets[-1]
+    dense = _embed_labels(ensemble, 4, by_size=True, skip_first=skip_first)
+    n_rows = len(ensemble.patterns.counts)
+    monkeypatch.setattr(module, "memory_limit_bytes", lambda: 24 * n_rows**2 - 1)
+    monkeypatch.setattr(module, "_dense", lambda matrix: np.asarray(matrix))  # none of a matrix
+    found = _embed_labels(ensemble, 4, by_size=True, skip_first=skip_first)
+    assert_same_rows(found.rows, dense.rows)
+    assert_same_rows(found.columns, dense.columns)
+
+
+@pytest.mark.parametrize("n", [500, 900])
+@pytest.mark.parametrize("skip_first", [False, True])
+def test_products_with_labels_are_as_their_matrix(seed, monkeypatch, n, skip_first):
+    random = np.random.default_rng(seed)
+    truth = random.integers(0, 5, n)
+    noisy = np.where(random.random((10, n)) < 0.1, random.integers(0, 5, (10, n)), truth)
+    labels = (12 * noisy + random.integers(0, 12, (10, n))).T
+    ensemble = Ensemble(np.where(random.random((n, 10)) < 0.1, -1, labels))
+    asked = []
+    monkeypatch.setattr(module, "Product", lambda G: asked.append(G.shape) or eigen.Product(G))
+    for by_size in (False, True):
+        found = _embed_labels(ensemble, 5, by_size=by_size, skip_first=skip_first)
+        with monkeypatch.context() as context:
+            context.setattr(module, "_ENTRIES", np.inf)
+            dense = _embed_labels(ensemble, 5, by_size=by_size, skip_first=skip_first)
+        assert_same_rows(found.rows, dense.rows)
+        assert_same_rows(found.columns, dense.columns)
+    assert asked == [(max(n, 600), min(n, 600))] * 2
 
 
 def test_directions_of_many_pieces_must_fit(monkeypatch):

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from coterie._memory import check_fits, memory_limit_bytes
 from coterie._progress import stretch
 
-__all__ = ["EQUAL", "WAY_OUT", "ZERO", "Product", "lanczos", "largest_pairs"]
+__all__ = ["EQUAL", "SMALL", "WAY_OUT", "ZERO", "Product", "lanczos", "largest_pairs"]
 
 ZERO = 1e-10  # eigenvalues of a normalised similarity lie between 0 and 1
 EQUAL = 1e-9
 WAY_OUT = "Use fewer partitions (select) or partitions with fewer clusters"
-_SMALL = 400  # rows of an eigenproblem that is quickly solved whatever the way
+SMALL = 400  # rows of an eigenproblem that is quickly solved whatever the way
 _BYTES = 24  # for each entry of a matrix that LAPACK is given
 _DENSE = 0.4  # share of entries that are not 0, up to which a matrix is worth taking as sparse
 
@@ -120,7 +120,7 @@ def largest_pairs(gram: Any, n_wanted: int) -> tuple[Any, Any]:
     with stretch("eigenvectors"):
         if isinstance(gram, Product):
             return _largest_of_pieces(gram, n_wanted)
-        if size > _SMALL:
+        if size > SMALL:
             sparse = scipy.sparse.csr_matrix(gram)
             if sparse.nnz <= _DENSE * size**2:
                 return _largest_of_pieces(_Sparse(sparse), n_wanted)
@@ -171,7 +171,7 @@ def _largest_of_piece(graph: Product | _Sparse, n_wanted: int, n_most: int) -> t
     finds two that are equal or does not meet the equation to rounding.
     """
     size = graph.shape[0]
-    is_small = size <= _SMALL
+    is_small = size <= SMALL
     suits_lapack = is_small or n_wanted >= size // 8
     if n_wanted + 1 < size and not (suits_lapack and _BYTES * size**2 <= memory_limit_bytes()):
         start = np.sqrt(np.abs(graph.diagonal())) + 1.0 / size

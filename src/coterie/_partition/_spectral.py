@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from coterie._memory import check_fits, memory_limit_bytes
 from coterie._partition._blas import one_blas_thread
-from coterie._partition._eigen import EQUAL, WAY_OUT, ZERO, Product, largest_pairs
+from coterie._partition._eigen import EQUAL, SMALL, WAY_OUT, ZERO, Product, largest_pairs
 from coterie._partition._kmeans import Points, fill_empty_parts, kmeans
 from coterie.ensemble import Ensemble
 
@@ -41,6 +41,7 @@ __all__ = [
 
 _BYTES_PER_LABEL = 64  # of a sparse matrix of labels, its transpose and its graph
 _BLOCK = 1 << 24  # numbers in one block of rows
+_ENTRIES = 4  # of a Gram matrix, that cost as much as one of its factor in products instead
 
 
 class Embedding(NamedTuple):
@@ -193,9 +194,10 @@ def spectral_hypergraph(
         return np.zeros(incidence.shape[0], dtype=np.int64)
     incidence = _float_matrix(incidence)
     degrees = _flat(incidence.sum(axis=1))
-    sizes = _flat(vertex_weights @ incidence)
-    weighted = _scaled(incidence, np.sqrt(vertex_weights), np.ones(incidence.shape[1]))
-    rows = _embed_matrix(weighted, _inverse_root(sizes), degrees, n_parts, skip_first=False).rows
+    column_scale = _inverse_root(_flat(vertex_weights @ incidence))
+    rows = _embed_matrix(
+        incidence, column_scale, degrees, n_parts, skip_first=False, counts=vertex_weights
+    ).rows
     first = _most_independent(rows, n_parts)
     return _cluster(rows, n_parts, random_state, n_init, vertex_weights, first=first)
 
@@ -368,27 +370,33 @@ def _embed_matrix(
     n_parts: int,
     *,
     skip_first: bool,
+    counts: NDArray[np.int64] | None = None,
 ) -> Embedding:
-    """Embed rows and columns by the singular vectors of G = D^-1/2 F C, C the scale of columns."""
+    """Embed rows and columns by the singular vectors of G = D^-1/2 F C, C the scale of columns.
+
+    `counts` says how often each row is there, 1 if not given.
+    """
     n, r = factor.shape
+    times = np.ones(n) if counts is None else counts.astype(np.float64)
+    root = np.sqrt(times)
     row_scale = _inverse_root(degrees)
-    expected = np.sqrt(degrees / max(float(degrees.sum()), 1e-300))
-    small = min(n, r)
-    check_fits(
-        16 * small**2,
-        f"the eigenproblem of {small} by {small}",
-        way_out=WAY_OUT,
-    )
+    by_degree = np.sqrt(degrees / max(float(times @ degrees), 1e-300))
     if n <= r:
-        G = _scaled(factor, row_scale, column_scale)
-        gram = _dense(G @ G.T)
-        leading = _leading(gram, n_parts, skip_first, lambda vectors, values: vectors, expected)
-        rows = leading.vectors
-        columns = _dense(G.T @ rows) / np.sqrt(leading.values)
+        G = _scaled(factor, root * row_scale, column_scale)
+        leading = _leading(
+            _products_of_rows(G),
+            n_parts,
+            skip_first,
+            lambda vectors, values: vectors / root[:, None],
+            times * by_degree,
+        )
+        rows = leading.vectors / root[:, None]
+        columns = _dense(G.T @ leading.vectors) / np.sqrt(leading.values)
     else:
+        check_fits(16 * r**2, f"the eigenproblem of {r} by {r}", way_out=WAY_OUT)
         gram = np.zeros((r, r))
         for block in _blocks(n, r):
-            G = _scaled(factor[block], row_scale[block], column_scale)
+            G = _scaled(factor[block], (root * row_scale)[block], column_scale)
             gram += _dense(G.T @ G)
 
         def objects_of(
@@ -397,10 +405,28 @@ def _embed_matrix(
             table = column_scale[:, None] * vectors / np.sqrt(values)
             return row_scale[:, None] * _dense(factor @ table)
 
-        leading = _leading(gram, n_parts, skip_first, objects_of, expected)
+        leading = _leading(gram, n_parts, skip_first, objects_of, times * by_degree)
         rows = objects_of(leading.vectors, leading.values)
         columns = leading.vectors
-    return Embedding(_of_length_one(rows, expected), _of_length_one(columns, None))
+    return Embedding(_of_length_one(rows, by_degree), _of_length_one(columns, None))
+
+
+def _products_of_rows(G: Any) -> Any:
+    """Return GG', or what can be multiplied by in its place."""
+    n = G.shape[0]
+    if scipy.sparse.issparse(G) and _by_products(G.nnz, n):
+        return Product(G.T)
+    check_fits(16 * n**2, f"the eigenproblem of {n} by {n}", way_out=WAY_OUT)
+    return _dense(G @ G.T)
+
+
+def _by_products(n_entries: int, size: int) -> bool:
+    """Tell whether products with a sparse factor do for a Gram matrix.
+
+    They are quicker where the factor has few entries, and need no room for the matrix.
+    """
+    is_quicker = size > SMALL and _ENTRIES * n_entries < size**2
+    return is_quicker or 24 * size**2 > memory_limit_bytes()
 
 
 def _embed_labels(
@@ -420,7 +446,10 @@ def _embed_labels(
         degrees = add_rows(rows, offsets, sizes[:, None])[:, 0]
     if len(rows) <= n_all:
         # Few rows: their incidence is small, and so is the eigenproblem of their pairs.
-        return _embed_few_rows(ensemble, column_scale, degrees, n_parts, skip_first=skip_first)
+        Z = incidence_of(rows, offsets)
+        return _embed_matrix(
+            Z, column_scale, degrees, n_parts, skip_first=skip_first, counts=counts
+        )
 
     row_scale = _inverse_root(degrees)
 
@@ -430,15 +459,14 @@ def _embed_labels(
         return found
 
     total = max(float(counts @ degrees), 1e-300)
-    n_bytes, limit = 24 * n_all**2, memory_limit_bytes()
     gram: Any
-    if n_bytes > limit and _BYTES_PER_LABEL * rows.size <= limit:
+    if _by_products(rows.size, n_all) and _BYTES_PER_LABEL * rows.size <= memory_limit_bytes():
         gram = Product(
             _scaled(incidence_of(rows, offsets), np.sqrt(counts) * row_scale, column_scale)
         )
     else:
         check_fits(
-            n_bytes,
+            24 * n_all**2,
             f"the eigenproblem of {n_all} clusters (float64)",
             way_out=WAY_OUT,
         )
@@ -459,35 +487,6 @@ def _embed_labels(
     return Embedding(
         _of_length_one(sums_of(leading.vectors, leading.values), degrees / np.sqrt(total)),
         _of_length_one(leading.vectors, None),
-    )
-
-
-def _embed_few_rows(
-    ensemble: Ensemble,
-    column_scale: NDArray[np.float64],
-    degrees: NDArray[np.float64],
-    n_parts: int,
-    *,
-    skip_first: bool,
-) -> Embedding:
-    """Embed where there are no more distinct rows than clusters, from the matrix of the rows."""
-    incidence = incidence_of(ensemble.patterns.labels, ensemble.offsets)
-    counts = ensemble.patterns.counts.astype(np.float64)
-    root = np.sqrt(counts)
-    row_scale = _inverse_root(degrees)
-    G = _scaled(incidence, root * row_scale, column_scale)
-    by_degree = np.sqrt(degrees / max(float(counts @ degrees), 1e-300))
-    leading = _leading(
-        _dense(G @ G.T),
-        n_parts,
-        skip_first,
-        lambda vectors, values: vectors / root[:, None],
-        counts * by_degree,
-    )
-    columns = _dense(G.T @ leading.vectors) / np.sqrt(leading.values)
-    return Embedding(
-        _of_length_one(leading.vectors / root[:, None], by_degree),
-        _of_length_one(columns, None),
     )
 
 
