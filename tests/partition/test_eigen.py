@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.sparse
 
 from coterie._partition._eigen import Product, lanczos, largest_pairs
@@ -74,3 +75,29 @@ def test_eigenvalues_that_are_there_many_times_in_one_piece():
             expected = with_all_equal(np.linalg.eigvalsh(graph.toarray()), n_wanted)
             assert values == pytest.approx(expected, abs=1e-12)
             assert np.linalg.matrix_rank(vectors) == len(values)
+
+
+def test_eigenvalues_that_are_there_many_times_in_a_dense_matrix():
+    groups = np.kron(np.eye(20), np.ones((25, 25)) / 25)
+    matrix = (groups + np.full((500, 500), 1 / 500)) / 2  # 1, and 19 times 1/2
+    for n_wanted in (1, 2, 5, 19, 20):
+        values, vectors = largest_pairs(matrix, n_wanted)
+        assert values == pytest.approx([1.0] if n_wanted == 1 else [0.5] * 19 + [1.0], abs=1e-12)
+        assert np.abs(matrix @ vectors - vectors * values).max() < 1e-12
+
+
+@pytest.mark.parametrize("sizes", [[600], [500, 450], [450, 60, 50, 1]])
+@pytest.mark.parametrize("n_wanted", [1, 4, 11, 100])
+@pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_matrix])
+def test_eigenvectors_of_a_dense_matrix(sizes, n_wanted, kind, seed):
+    random = np.random.default_rng(seed)
+    blocks = [random.random((m, 2 * m)) for m in sizes]
+    order = random.permutation(sum(sizes))
+    matrix = scipy.linalg.block_diag(*[b @ b.T for b in blocks])
+    matrix = matrix[np.ix_(order, order)]
+    scale = 1 / np.sqrt(matrix.sum(axis=1))
+    matrix *= scale[:, None] * scale
+    values, vectors = largest_pairs(kind(matrix), n_wanted)
+    expected = with_all_equal(np.linalg.eigvalsh(matrix), n_wanted)
+    assert values == pytest.approx(expected, abs=1e-12)
+    assert np.abs(matrix @ vectors - vectors * values).max() < 1e-12

@@ -1,7 +1,7 @@
 """The largest eigenvalues of symmetric matrices.
 
-Of any that are small; of larger ones with few entries, or that are a product G'G of a sparse G, by
-the method of Lanczos, piece by piece where they are those of a graph in several pieces.
+Of small ones by LAPACK; of larger ones, which may be given as a product G'G of a sparse G, by the
+method of Lanczos, piece by piece where they are those of a graph in several pieces.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ EQUAL = 1e-9
 WAY_OUT = "Use fewer partitions (select) or partitions with fewer clusters"
 SMALL = 400  # rows of an eigenproblem that is quickly solved whatever the way
 _BYTES = 24  # for each entry of a matrix that LAPACK is given
-_DENSE = 0.4  # share of entries that are not 0, up to which a matrix is worth taking as sparse
+_FEW = 50  # rows of a matrix with many entries that are looked at to see it as one piece
+_DENSE = 0.2  # share of entries that are not 0, up to which a matrix is worth taking as sparse
 
 
 class Product:
@@ -105,6 +106,44 @@ class _Sparse:
         )
 
 
+class _Dense:
+    """A matrix with many entries, in the same terms."""
+
+    def __init__(self, matrix: NDArray[np.float64]) -> None:
+        self._matrix = matrix
+        self.shape = matrix.shape
+        self.diagonal = matrix.diagonal
+
+    def pieces(self) -> tuple[int, NDArray[np.int32]]:
+        # Most often there is one, which is seen from a few rows.
+        reached = self._matrix[0] != 0
+        for row in range(1, min(_FEW, len(reached))):
+            if reached[row]:
+                reached |= self._matrix[row] != 0
+        if reached.all():
+            return 1, np.zeros(self.shape[0], dtype=np.int32)
+        return scipy.sparse.csgraph.connected_components(self._matrix != 0, directed=False)
+
+    def block(self, members: NDArray[np.int64]) -> _Dense:
+        return _Dense(self._matrix[np.ix_(members, members)])
+
+    def operator(self) -> Any:
+        """Return what multiplies vectors, reading half of the matrix."""
+        matrix = self._matrix.T  # the same, in the order of columns
+        return scipy.sparse.linalg.LinearOperator(
+            self.shape,
+            matvec=lambda vector: scipy.linalg.blas.dsymv(1.0, matrix, vector.ravel()),
+            matmat=lambda vectors: matrix @ vectors,
+            dtype=np.float64,
+        )
+
+    def toarray(self) -> NDArray[np.float64]:
+        return self._matrix
+
+
+_Graph = Product | _Sparse | _Dense
+
+
 def largest_pairs(gram: Any, n_wanted: int) -> tuple[Any, Any]:
     """Return the largest eigenvalues, in rising order, and their vectors.
 
@@ -120,14 +159,22 @@ def largest_pairs(gram: Any, n_wanted: int) -> tuple[Any, Any]:
     with stretch("eigenvectors"):
         if isinstance(gram, Product):
             return _largest_of_pieces(gram, n_wanted)
-        if size > SMALL:
-            sparse = scipy.sparse.csr_matrix(gram)
-            if sparse.nnz <= _DENSE * size**2:
-                return _largest_of_pieces(_Sparse(sparse), n_wanted)
-        return _by_lapack(gram, n_wanted)
+        if size <= SMALL:
+            return _by_lapack(gram, n_wanted)
+        return _largest_of_pieces(_as_graph(gram), n_wanted)
 
 
-def _largest_of_pieces(graph: Product | _Sparse, n_wanted: int) -> tuple[Any, Any]:
+def _as_graph(matrix: Any) -> _Sparse | _Dense:
+    """Return what a matrix is multiplied by soonest."""
+    size = matrix.shape[0]
+    is_sparse = scipy.sparse.issparse(matrix)
+    n_entries = matrix.nnz if is_sparse else np.count_nonzero(matrix)
+    if n_entries <= _DENSE * size**2 or (is_sparse and _BYTES * size**2 > memory_limit_bytes()):
+        return _Sparse(scipy.sparse.csr_matrix(matrix))
+    return _Dense(matrix.toarray() if is_sparse else np.ascontiguousarray(matrix))
+
+
+def _largest_of_pieces(graph: _Graph, n_wanted: int) -> tuple[Any, Any]:
     """Return the same for a matrix that may be that of a graph in several pieces.
 
     Each piece has eigenvectors of its own, the first of them with the same eigenvalue in all
@@ -164,7 +211,7 @@ def _largest_of_pieces(graph: Product | _Sparse, n_wanted: int) -> tuple[Any, An
     return values[chosen], vectors
 
 
-def _largest_of_piece(graph: Product | _Sparse, n_wanted: int, n_most: int) -> tuple[Any, Any]:
+def _largest_of_piece(graph: _Graph, n_wanted: int, n_most: int) -> tuple[Any, Any]:
     """Return the same for a graph in one piece; `n_most` of them where these cost hardly more.
 
     The method of Lanczos may miss copies of an equal eigenvalue. So it is not believed where it
