@@ -69,6 +69,7 @@ class Block:
     case: Case
     n: int
     n_distinct: int
+    n_partitions: int
     rows: list[Row]
 
 
@@ -84,7 +85,8 @@ def run(
         for n in case.sizes or sorted(sizes):
             report(f"{case.name}, n = {n:,}: data")
             path = datasets.path_of(case.dataset, n, options.cache)
-            block = Block(case, n, _count_distinct(path), [_row(case, n, m) for m in case.methods])
+            counts = _count_distinct(path), np.load(path, mmap_mode="r").shape[1]
+            block = Block(case, n, *counts, [_row(case, n, m) for m in case.methods])
             for repeat in range(options.repeats):
                 for row in block.rows:
                     if not _worth_running(row, repeat, hopeless, options):

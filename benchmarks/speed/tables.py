@@ -40,7 +40,10 @@ def machine(options: Options) -> list[str]:
 
 def title_of(block: Block) -> str:
     """Return a heading that says what was measured."""
-    return f"{block.case.title}: n = {block.n:,} ({block.n_distinct:,} distinct rows), L = 50"
+    return (
+        f"{block.case.title}: n = {block.n:,} ({block.n_distinct:,} distinct rows), "
+        f"L = {block.n_partitions}"
+    )
 
 
 def cells(row: Row, check: str) -> list[str]:
