@@ -5,6 +5,7 @@ import pytest
 import scipy.linalg
 import scipy.sparse
 
+from coterie import MemoryLimitError
 from coterie._partition._eigen import Product, lanczos, largest_pairs
 from strategies import pieces
 
@@ -12,6 +13,46 @@ from strategies import pieces
 def test_lanczos_is_not_believed_where_an_eigenvalue_is_there_twice():
     twice = scipy.sparse.csr_matrix(np.kron(np.eye(2), np.ones((300, 300)) / 300))
     assert lanczos(twice, 5, np.ones(600)) is None
+
+
+def circle(size):
+    ring = np.roll(np.eye(size), 1, axis=0)
+    return scipy.sparse.csr_matrix((np.eye(size) + ring + ring.T) / 3)
+
+
+def test_a_copy_that_was_missed_is_noticed(monkeypatch):
+    # A start without the second of two equal eigenvectors, as rounding can leave it.
+    random = np.random.default_rng(0)
+    Q = np.linalg.qr(random.standard_normal((401, 401)))[0]
+    values = np.concatenate([[1.0, 0.8, 0.8], np.linspace(0.6, 0.1, 40), np.zeros(358)])
+    matrix = (Q * values) @ Q.T
+    eigsh = scipy.sparse.linalg.eigsh
+
+    def without_one(A, k, **options):
+        if k > 1:
+            A = matrix - 0.8 * np.outer(Q[:, 2], Q[:, 2])
+        return eigsh(A, k, **options)
+
+    monkeypatch.setattr(scipy.sparse.linalg, "eigsh", without_one)
+    assert lanczos(scipy.sparse.linalg.aslinearoperator(matrix), 4, np.ones(401)) is None
+
+
+def test_fewer_eigenvectors_than_asked_for_are_not_believed():
+    # Two partitions that cross: LAPACK returns too few of those that are equal, and says nothing.
+    gram = np.kron(np.eye(2), np.eye(30) / 2) + np.kron(1 - np.eye(2), np.ones((30, 30)) / 60)
+    for n_wanted in (2, 3, 5):
+        values, vectors = largest_pairs(gram, n_wanted)
+        assert values == pytest.approx([0.5] * 58 + [1.0], abs=1e-12)
+        assert np.abs(gram @ vectors - vectors * values).max() < 1e-12
+
+
+def test_room_for_eigenvectors(monkeypatch):
+    groups = np.kron(np.eye(20), np.ones((25, 25)) / 25)
+    dense = (groups + np.full((500, 500), 1 / 500)) / 2
+    monkeypatch.setenv("COTERIE_MEMORY_LIMIT", "1 MB")
+    assert len(largest_pairs(dense, 5)[0]) == 20  # by LAPACK: the matrix is there already
+    with pytest.raises(MemoryLimitError, match="search for 201 eigenvectors of 500 by 500"):
+        largest_pairs(circle(500), 200)
 
 
 def with_all_equal(values, n_wanted):
@@ -65,11 +106,9 @@ def test_twin_pieces_have_all_their_equal_eigenvalues(size, n_wanted, seed):
 
 
 def test_eigenvalues_that_are_there_many_times_in_one_piece():
-    # A circle: all eigenvalues but the first and the last are there twice; and twins of it.
-    ring = np.roll(np.eye(500), 1, axis=0)
-    circle = scipy.sparse.csr_matrix((np.eye(500) + ring + ring.T) / 3)
+    # All eigenvalues of a circle but the first and the last are there twice; and twins of it.
     for n_circles in (1, 2):
-        graph = scipy.sparse.block_diag([circle] * n_circles, format="csr")
+        graph = scipy.sparse.block_diag([circle(500)] * n_circles, format="csr")
         for n_wanted in (2, 3, 4, 9):
             values, vectors = largest_pairs(graph, n_wanted)
             expected = with_all_equal(np.linalg.eigvalsh(graph.toarray()), n_wanted)

@@ -438,6 +438,20 @@ def test_products_with_labels_are_as_their_matrix(seed, monkeypatch, n, skip_fir
     assert asked == [(max(n, 600), min(n, 600))] * 2
 
 
+@pytest.mark.parametrize("shape", [(1000, 9, 50), (3000, 11, 20)])  # by products; dense
+def test_halves_that_are_the_same_but_for_one_partition(monkeypatch, shape):
+    # The second eigenvector is opposite in the halves: orthogonal to all that is the same in them.
+    n_half, n_partitions, n_levels = shape
+    random = np.random.default_rng(0)
+    half = random.integers(0, n_levels, (n_half, n_partitions))
+    joined = random.integers(0, n_levels, (n_half, 1))
+    ensemble = Ensemble(np.block([[half, joined], [half + n_levels, joined]]))
+    truth = np.repeat([0, 1], n_half)
+    assert naive.same_partition(spectral_labels(ensemble, 2, by_size=True), truth)
+    monkeypatch.setattr(eigen, "_by_lapack", None)  # found at once, not by the check afterwards
+    assert naive.same_partition(spectral_labels(ensemble, 2, by_size=True), truth)
+
+
 def test_directions_of_many_pieces_must_fit(monkeypatch):
     # 40 pieces of 3 clusters in each of 4 partitions, with all their 81 combinations.
     inside = np.indices([3] * 4).reshape(4, 81).T

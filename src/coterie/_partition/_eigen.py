@@ -6,6 +6,7 @@ method of Lanczos, piece by piece where they are those of a graph in several pie
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,12 @@ EQUAL = 1e-9
 WAY_OUT = "Use fewer partitions (select) or partitions with fewer clusters"
 SMALL = 400  # rows of an eigenproblem that is quickly solved whatever the way
 _BYTES = 24  # for each entry of a matrix that LAPACK is given
+_ROUGHLY = 1e-2  # how nearly it must be known whether an eigenvalue was missed
 _FEW = 50  # rows of a matrix with many entries that are looked at to see it as one piece
 _DENSE = 0.2  # share of entries that are not 0, up to which a matrix is worth taking as sparse
+
+# What ARPACK draws where a start is used up, the same in every run (SciPy 1.17 and later).
+_SEED = {"rng": 0} if "rng" in signature(scipy.sparse.linalg.eigsh).parameters else {}
 
 
 class Product:
@@ -212,18 +217,13 @@ def _largest_of_pieces(graph: _Graph, n_wanted: int) -> tuple[Any, Any]:
 
 
 def _largest_of_piece(graph: _Graph, n_wanted: int, n_most: int) -> tuple[Any, Any]:
-    """Return the same for a graph in one piece; `n_most` of them where these cost hardly more.
-
-    The method of Lanczos may miss copies of an equal eigenvalue. So it is not believed where it
-    finds two that are equal or does not meet the equation to rounding.
-    """
+    """Return the same for a graph in one piece; `n_most` of them where these cost hardly more."""
     size = graph.shape[0]
     is_small = size <= SMALL
     suits_lapack = is_small or n_wanted >= size // 8
     if n_wanted + 1 < size and not (suits_lapack and _BYTES * size**2 <= memory_limit_bytes()):
-        start = np.sqrt(np.abs(graph.diagonal())) + 1.0 / size
         # One more shows whether the last is alone.
-        found = lanczos(graph.operator(), n_wanted + 1, start)
+        found = lanczos(graph.operator(), n_wanted + 1, np.sqrt(np.abs(graph.diagonal())))
         if found is not None:
             return found[0][1:], found[1][:, 1:]
     return _by_lapack(graph, n_wanted if is_small else min(size, max(n_wanted, n_most)))
@@ -232,35 +232,60 @@ def _largest_of_piece(graph: _Graph, n_wanted: int, n_most: int) -> tuple[Any, A
 def _by_lapack(matrix: Any, n_wanted: int) -> tuple[Any, Any]:
     size = matrix.shape[0]
     if not isinstance(matrix, np.ndarray):
-        check_fits(_BYTES * size**2, f"the eigenproblem of {size} by {size}", way_out=WAY_OUT)
+        if not isinstance(matrix, _Dense):  # which is there already
+            check_fits(_BYTES * size**2, f"the eigenproblem of {size} by {size}", way_out=WAY_OUT)
         matrix = matrix.toarray()
     if n_wanted < size // 8:
         try:
             values, vectors = scipy.linalg.eigh(
                 matrix, subset_by_index=(size - n_wanted - 1, size - 1)
             )
-        except np.linalg.LinAlgError:  # LAPACK can fail to tell many equal ones apart
-            pass
-        else:
-            if values[0] < values[1] - EQUAL or values[1] < ZERO:
-                return values[1:], vectors[:, 1:]
+        except np.linalg.LinAlgError:
+            values = np.empty(0)
+        # LAPACK can fail to tell many equal ones apart, and may then return fewer.
+        is_whole = len(values) == n_wanted + 1
+        if is_whole and (values[0] < values[1] - EQUAL or values[1] < ZERO):
+            return values[1:], vectors[:, 1:]
     values, vectors = scipy.linalg.eigh(matrix, driver="evd")
     kept = values >= values[size - n_wanted] - EQUAL
     return values[kept], vectors[:, kept]
 
 
-def lanczos(matrix: Any, n_wanted: int, start: NDArray[np.float64]) -> tuple[Any, Any] | None:
-    """Return the same by the method of Lanczos; None where it cannot be relied on."""
+def lanczos(matrix: Any, n_wanted: int, near: NDArray[np.float64]) -> tuple[Any, Any] | None:
+    """Return the same by the method of Lanczos; None where it cannot be relied on.
+
+    It may miss copies of an equal eigenvalue, and whatever is orthogonal to its start. So it starts
+    at random, about `near`, and is not believed where it finds two that are equal, does not meet
+    the equation to rounding, or something larger is left when all that was found is taken away.
+    """
+    size = matrix.shape[0]
+    n_kept = min(size, 2 * n_wanted + 28)  # more than usual: fewer products, which cost most
+    check_fits(
+        8 * size * (n_kept + 2 * n_wanted),
+        f"the search for {n_wanted} eigenvectors of {size} by {size}",
+        way_out=WAY_OUT,
+    )
+    random = np.random.default_rng(0)
+    start = (near + 1.0 / size) * random.uniform(0.5, 1.5, size)
     try:
-        # More vectors than usual are kept: fewer products with the matrix, which cost most.
         values, vectors = scipy.sparse.linalg.eigsh(
-            matrix, n_wanted, v0=start, which="LA", ncv=min(matrix.shape[0], 2 * n_wanted + 28)
+            matrix, n_wanted, v0=start, which="LA", ncv=n_kept, **_SEED
+        )
+        order = np.argsort(values)
+        values, vectors = values[order], vectors[:, order]
+        off = np.abs(matrix @ vectors - vectors * values).max()
+        if off > 1e-12 or np.diff(values).min(initial=1.0) < EQUAL:
+            return None
+        left = scipy.sparse.linalg.LinearOperator(
+            matrix.shape,
+            matvec=lambda v: matrix @ v - vectors @ ((values + 1.0) * (vectors.T @ v)),
+            dtype=np.float64,
+        )
+        start = random.standard_normal(size)
+        start -= vectors @ (vectors.T @ start)
+        most = scipy.sparse.linalg.eigsh(
+            left, 1, v0=start, which="LA", tol=_ROUGHLY, return_eigenvectors=False, **_SEED
         )
     except scipy.sparse.linalg.ArpackError:
         return None
-    order = np.argsort(values)
-    values, vectors = values[order], vectors[:, order]
-    off = np.abs(matrix @ vectors - vectors * values).max()
-    if off > 1e-12 or np.diff(values).min(initial=1.0) < EQUAL:
-        return None
-    return values, vectors
+    return (values, vectors) if most[0] <= values[0] + EQUAL else None

@@ -378,7 +378,7 @@ def _embed_matrix(
     """
     n, r = factor.shape
     times = np.ones(n) if counts is None else counts.astype(np.float64)
-    root = np.sqrt(times)
+    root, per_root = np.sqrt(times), _inverse_root(times)[:, None]
     row_scale = _inverse_root(degrees)
     by_degree = np.sqrt(degrees / max(float(times @ degrees), 1e-300))
     if n <= r:
@@ -387,10 +387,10 @@ def _embed_matrix(
             _products_of_rows(G),
             n_parts,
             skip_first,
-            lambda vectors, values: vectors / root[:, None],
+            lambda vectors, values: per_root * vectors,
             times * by_degree,
         )
-        rows = leading.vectors / root[:, None]
+        rows = per_root * leading.vectors
         columns = _dense(G.T @ leading.vectors) / np.sqrt(leading.values)
     else:
         check_fits(16 * r**2, f"the eigenproblem of {r} by {r}", way_out=WAY_OUT)
