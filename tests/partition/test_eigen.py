@@ -6,6 +6,7 @@ import scipy.linalg
 import scipy.sparse
 
 from coterie import MemoryLimitError
+from coterie._partition import _eigen as module
 from coterie._partition._eigen import Product, lanczos, largest_pairs
 from strategies import pieces
 
@@ -140,3 +141,13 @@ def test_eigenvectors_of_a_dense_matrix(sizes, n_wanted, kind, seed):
     expected = with_all_equal(np.linalg.eigvalsh(matrix), n_wanted)
     assert values == pytest.approx(expected, abs=1e-12)
     assert np.abs(matrix @ vectors - vectors * values).max() < 1e-12
+
+
+def test_a_dense_matrix_in_pieces_needs_no_lapack(seed, monkeypatch):
+    random = np.random.default_rng(seed)
+    blocks = [b @ b.T for b in (random.random((m, 2 * m)) for m in (500, 450))]
+    matrix = scipy.linalg.block_diag(*[b / b.sum(axis=1).max() for b in blocks])
+    expected = np.linalg.eigvalsh(matrix)[-4:]
+    monkeypatch.setattr(module, "_by_lapack", None)  # each piece by the method of Lanczos
+    assert largest_pairs(matrix, 4)[0] == pytest.approx(expected, abs=1e-12)
+    assert module._Dense(matrix).pieces()[0] == 2
