@@ -1030,3 +1030,146 @@ def joint_criterion(similarity, quality, size, alpha):
         free = [i for i in range(len(quality)) if i not in chosen]
         chosen.append(max(free, key=lambda i: (round(objective([*chosen, i]), 12), -i)))
     return chosen
+
+
+# --- hypergraphs ---
+
+
+def hypergraph_cut(edges, labels):
+    """The sum over hyperedges of the parts each is in, less 1."""
+    return sum(len({labels[v] for v in edge}) - 1 for edge in edges)
+
+
+def excess_weight(weights, labels, heaviest):
+    masses = [0] * len(heaviest)
+    for weight, label in zip(weights, labels, strict=True):
+        masses[label] += weight
+    return sum(max(0, mass - most) for mass, most in zip(masses, heaviest, strict=True)), masses
+
+
+def moved(labels, v, part):
+    return [part if u == v else label for u, label in enumerate(labels)]
+
+
+def company(edges, labels, v, part):
+    """The share of a vertex' hyperedges that is in a part, summed."""
+    inside = [[labels[u] == part for u in edge] for edge in edges if v in edge]
+    return sum((Fraction(sum(pins), len(pins)) for pins in inside), Fraction(0))
+
+
+def improve_cut(edges, weights, labels, heaviest, fewest, patience, n_searches=5):
+    """Fiduccia and Mattheyses with any number of parts: every move looked at, every time."""
+    labels, n = list(labels), len(labels)
+    for _ in range(n_searches):
+        now, tried = list(labels), []
+        best = (excess_weight(weights, now, heaviest)[0], hypergraph_cut(edges, now))
+        n_kept = 0
+        while len(tried) < n and len(tried) - n_kept < patience:
+            over, masses = excess_weight(weights, now, heaviest)
+            room = [most - mass for most, mass in zip(heaviest, masses, strict=True)]
+            slack = 0 if over else max(weights)
+            choices = [
+                (hypergraph_cut(edges, moved(now, v, part)), part, v)
+                for v in range(n)
+                for part in range(len(heaviest))
+                if v not in tried
+                and part != now[v]
+                and now.count(now[v]) > fewest[now[v]]
+                and (not over or room[now[v]] < 0)
+                and weights[v] <= room[part] + slack
+            ]
+            if not choices:
+                break
+            cut, _, _ = min(choices)
+            # Of equal moves, that which brings most together; then the first.
+            together = {
+                (part, v): company(edges, now, v, part) - company(edges, now, v, now[v])
+                for c, part, v in choices
+                if c == cut
+            }
+            part, v = min(together, key=lambda pair: (-together[pair], *pair))
+            now = moved(now, v, part)
+            tried.append(v)
+            value = (excess_weight(weights, now, heaviest)[0], cut)
+            if value < best:
+                best, labels, n_kept = value, now, len(tried)
+        if n_kept == 0:
+            break
+    return labels
+
+
+def unload_parts(edges, weights, labels, heaviest):
+    """Vertices of parts that are too heavy go, in turn, where most of their hyperedges are."""
+    labels = list(labels)
+    for v in range(len(labels)):
+        _, masses = excess_weight(weights, labels, heaviest)
+        if masses[labels[v]] <= heaviest[labels[v]] or labels.count(labels[v]) == 1:
+            continue
+        choices = [
+            (sum(part not in {labels[u] for u in edge} for edge in edges if v in edge), part)
+            for part in range(len(heaviest))
+            if masses[part] + weights[v] <= heaviest[part]
+        ]
+        if choices:
+            labels = moved(labels, v, min(choices)[1])
+    return labels
+
+
+def settle_cut(edges, weights, labels, heaviest, n_searches=5):
+    """Each vertex in turn goes where the cut falls most, the first of equal parts."""
+    labels = list(labels)
+    for _ in range(n_searches):
+        before = list(labels)
+        for v in range(len(labels)):
+            _, masses = excess_weight(weights, labels, heaviest)
+            choices = [
+                (hypergraph_cut(edges, moved(labels, v, part)), part)
+                for part in range(len(heaviest))
+                if part != labels[v]
+                and labels.count(labels[v]) > 1
+                and masses[part] + weights[v] <= heaviest[part]
+            ]
+            if choices and min(choices)[0] < hypergraph_cut(edges, labels):
+                labels = moved(labels, v, min(choices)[1])
+        if labels == before:
+            break
+    return labels
+
+
+def join_similar(edges, weights, order, apart, heaviest, looked_at=700):
+    """Groups of vertices, as sets: each joins the one that is nearest for its group's weight."""
+    groups = []
+    for u in order:
+        if any(u in group for group in groups):
+            continue
+        own = [e for e in edges if u in e]
+        # No more hyperedges when so many pins have been looked at.
+        own = [e for i, e in enumerate(own) if sum(map(len, own[:i])) <= looked_at]
+        choices = []
+        for v in range(len(weights)):
+            near = sum(Fraction(1, len(e) - 1) for e in own if v in e)
+            group = next((g for g in groups if v in g), {v})
+            weight = sum(weights[w] for w in group)
+            if v != u and near > 0 and apart[u] == apart[v] and weights[u] + weight <= heaviest:
+                choices.append((-near / weight, v, group))
+        if not choices:
+            groups.append({u})
+            continue
+        _, _, group = min(choices, key=lambda choice: choice[:2])
+        groups = [g for g in groups if g is not group] + [group | {u}]
+    return {frozenset(group) for group in groups}
+
+
+def grow_part(edges, weights, seed, most):
+    """The vertices of a part that grows by the nearest one that fits, the first of equal ones."""
+    part = [seed]
+    while True:
+        weight = sum(weights[v] for v in part)
+        choices = [
+            (-sum(Fraction(1, len(e) - 1) for e in edges if v in e for u in part if u in e), v)
+            for v in range(len(weights))
+            if v not in part and weight + weights[v] <= most
+        ]
+        if not choices:
+            return set(part)
+        part.append(min(choices)[1])

@@ -100,3 +100,16 @@ def pieces(random, sizes, share=0.2):
         made.append(dense / root / root[:, None])
     order = random.permutation(sum(sizes))
     return scipy.sparse.block_diag(made, format="csr")[order][:, order]
+
+
+def hypergraph_of(edges, n_vertices, weights=None):
+    """The hypergraph of lists of vertices, without those of fewer than two."""
+    from coterie._kernels.hypergraph import with_pins
+
+    edges = sorted((sorted(set(edge)) for edge in edges if len(set(edge)) > 1), key=len)
+    weights = np.ones(n_vertices) if weights is None else weights
+    return with_pins(
+        np.cumsum([0, *map(len, edges)]),
+        np.array([v for edge in edges for v in edge], dtype=np.int32),
+        np.asarray(weights, dtype=np.int32),
+    )

@@ -19,17 +19,17 @@ def main() -> None:
     parser.add_argument("method", help="file in speed/methods/, without .py")
     parser.add_argument("case", help="function in that file")
     parser.add_argument("directory", type=Path)
-    parser.add_argument("--clusters", type=int, required=True)
     options = parser.parse_args()
     module = importlib.import_module(f"benchmarks.speed.methods.{options.method}")
     function = getattr(module, options.case)
     prepare = getattr(module, "prepare", lambda labels: labels)
-    for path in sorted(options.directory.glob("labels-*.npy")):
-        prepared = prepare(np.load(path))
+    for path in sorted(options.directory.glob("labels-*.npz")):
+        given = np.load(path)
+        prepared = prepare(given["labels"])
         start = time.perf_counter()
-        found = np.asarray(function(prepared, options.clusters))
+        found = np.asarray(function(prepared, int(given["n_clusters"])))
         seconds = time.perf_counter() - start
-        name = path.name.replace("labels-", "found-").replace(".npy", ".npz")
+        name = path.name.replace("labels-", "found-")
         np.savez(path.with_name(name), labels=found, seconds=seconds)
 
 

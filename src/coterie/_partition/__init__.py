@@ -6,7 +6,7 @@ clusters of any size and need no extra package.
 """
 
 from coterie._partition._blas import one_blas_thread
-from coterie._partition._hypergraph import cut_hypergraph
+from coterie._partition._hypergraph import cut_hypergraph, heaviest_parts, settled_spectral_cut
 from coterie._partition._kmeans import (
     LabelRows,
     Parts,
@@ -43,10 +43,12 @@ __all__ = [
     "cut_hypergraph",
     "cut_weight",
     "fill_empty_parts",
+    "heaviest_parts",
     "incidence_of",
     "kmeans",
     "lloyd",
     "one_blas_thread",
+    "settled_spectral_cut",
     "spectral_bipartite",
     "spectral_bipartite_labels",
     "spectral_dense",

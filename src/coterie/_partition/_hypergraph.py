@@ -1,176 +1,226 @@
-"""Cutting hypergraphs into balanced parts by Mt-KaHyPar (Gottesbueren et al., 2021)."""
+"""Cutting hypergraphs into balanced parts with Mt-KaHyPar (Gottesbueren et al., 2021)."""
 
 from __future__ import annotations
 
 import os
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from coterie._memory import memory_limit_bytes
+from coterie._memory import check_fits, memory_limit_bytes
 from coterie._partition._kmeans import fill_empty_parts
+from coterie._partition._multilevel import coarsen, cut_multilevel, refine
 from coterie._partition._options import check_imbalance
 from coterie._partition._spectral import spectral_hypergraph
 from coterie._progress import stretch
 
-__all__ = ["cut_hypergraph"]
+if TYPE_CHECKING:
+    from coterie._kernels.hypergraph import Hypergraph
 
-# Where a spectral partition is worth its time: beyond, Mt-KaHyPar's own beginning is as fast.
-_MOST_PARTS_TO_BEGIN = 100
-_LARGEST_EIGENPROBLEM = 2000
-# Where it settles the cut: improving it changes its cut by no more than this share, and not because
-# most hyperedges are in most parts anyway, so that no small move is of any use; and there is a
-# balance to keep: else the lightest cut may be another, one large part and some that are tiny.
+__all__ = ["cut_hypergraph", "heaviest_parts", "settled_spectral_cut"]
+
+_MOST_PARTS = 100  # beyond, Mt-KaHyPar begins by itself: ours look at each part for every move
+_BYTES_PER_PIN = 64  # of lists of numbers, and Mt-KaHyPar's own
+# Where a spectral partition settles the cut: improving it changes its cut by no more than this
+# share, and not because most hyperedges are in most parts anyway, so that no small move is of any
+# use; and there is a balance to keep: else the lightest cut may be another, one large part and some
+# that are tiny. Where more than half is cut, even our own cuts have little to go by.
 _NEAR = 0.1
 _MOST_CUT = 0.25
+_MOSTLY_CUT = 0.5
 _LARGEST_IMBALANCE = 0.2
 
 
+def heaviest_parts(graph: Hypergraph, n_parts: int, imbalance: float) -> NDArray[np.int64]:
+    """Return (k,): what each part may weigh, the mean being a whole number, as for Mt-KaHyPar."""
+    total = int(graph.weights.sum())
+    most = (1 + imbalance) * -(-total // n_parts)
+    return np.full(n_parts, int(min(most + 1e-9, total)))
+
+
 def cut_hypergraph(
-    hyperedges: Any,
-    n_vertices: int,
-    n_parts: int,
-    *,
-    vertex_weights: ArrayLike | None = None,
-    imbalance: float = 0.05,
-    random_state: int = 0,
+    graph: Hypergraph, n_parts: int, *, imbalance: float = 0.05, random_state: int = 0
 ) -> NDArray[np.int64]:
     """Return a part for each vertex: parts of about the same weight, few hyperedges cut.
 
     What is small is the sum, over hyperedges, of the number of parts each is in, less 1. All
-    hyperedges weigh the same. The deterministic preset of Mt-KaHyPar is used: the result does not
-    depend on the number of threads.
-
-    Mt-KaHyPar first improves a spectral partition. Most often that settles it, ten times faster
-    than a cut from scratch. Where the partition is far from balance, cuts more than a quarter of
-    what can be cut, changes its cut by more than a tenth, or `imbalance` is above 0.2, a cut is
-    made from scratch too. Of the two the lighter one is kept, or that nearer to balance if the
-    weights allow none.
+    hyperedges weigh the same. The best of several cuts by `cut_multilevel` is improved by
+    Mt-KaHyPar, with its deterministic preset: the result does not depend on the number of threads.
+    To begin by itself, Mt-KaHyPar needs ten times as long. It does so with more than 100 parts,
+    and where more than half of what can be cut is cut; then the better one is kept. With an
+    `imbalance` above 0.2 a spectral partition is improved too.
 
     Parameters
     ----------
-    hyperedges : SciPy sparse matrix of shape (m, n_vertices), or sequence of m sequences of int
-        The vertices of each hyperedge. Those with fewer than two do not count.
-    n_vertices : int
+    graph : Hypergraph
+        With its hyperedges in the order of their sizes.
     n_parts : int
-        At most `n_vertices`. None of the parts is empty.
-    vertex_weights : array-like of int, shape (n_vertices,), optional
-        What is balanced; 1 for each if not given.
+        At most the number of vertices. None of the parts is empty.
     imbalance : float, default=0.05
         By how much a part may be heavier than the mean, if the weights allow it.
     random_state : int, default=0
-        Seed. It decides between cuts that the partitioner finds equally good.
+        Seed.
 
     Returns
     -------
-    labels : ndarray of int64, shape (n_vertices,)
+    labels : ndarray of int64, shape (n,)
 
     Raises
     ------
     ImportError
         If the package mtkahypar is not installed.
     """
-    if not 1 <= n_parts <= n_vertices:
+    from coterie._kernels.hypergraph import cost
+
+    labels = _only_cut(graph, n_parts, imbalance)
+    if labels is not None:
+        return labels
+    seed = int(random_state) % 2**31
+    if n_parts > _MOST_PARTS:
+        return _fill(graph, _by_package(graph, None, n_parts, imbalance, seed), n_parts)
+    heaviest = heaviest_parts(graph, n_parts, imbalance)
+    starts = [cut_multilevel(graph, heaviest, seed)]
+    if imbalance > _LARGEST_IMBALANCE and _has_room(graph):
+        starts.append(_spectral(graph, n_parts, seed))
+    found = [_improve(graph, start, heaviest, imbalance, seed) for start in starts]
+    if cost(graph, found[0], heaviest)[1] > _MOSTLY_CUT * _most_cut(graph, n_parts):
+        found.append(_by_package(graph, None, n_parts, imbalance, seed))
+    found = [_fill(graph, labels, n_parts) for labels in found]
+    return min(found, key=lambda labels: cost(graph, labels, heaviest))
+
+
+def settled_spectral_cut(
+    graph: Hypergraph, n_parts: int, *, imbalance: float = 0.05, random_state: int = 0
+) -> NDArray[np.int64] | None:
+    """Return a spectral partition, improved by Mt-KaHyPar, if that settles the cut, else None.
+
+    It does so where clusters are of about the same size: the partition is near to balance, its cut
+    is small, and improving it changes little.
+
+    Parameters
+    ----------
+    graph, n_parts, imbalance, random_state
+        As for `cut_hypergraph`.
+    """
+    from coterie._kernels.hypergraph import cost
+
+    labels = _only_cut(graph, n_parts, imbalance)
+    if labels is not None:
+        return labels
+    if n_parts > _MOST_PARTS or imbalance > _LARGEST_IMBALANCE or not _has_room(graph):
+        return None
+    seed = int(random_state) % 2**31
+    start = _spectral(graph, n_parts, seed)
+    too_heavy, before = cost(graph, start, heaviest_parts(graph, n_parts, 2 * imbalance))
+    most = _MOST_CUT * _most_cut(graph, n_parts)
+    if too_heavy > 0 or before > (1 + _NEAR) * most:
+        return None
+    heaviest = heaviest_parts(graph, n_parts, imbalance)
+    labels = _fill(graph, _improve(graph, start, heaviest, imbalance, seed), n_parts)
+    too_heavy, after = cost(graph, labels, heaviest)
+    settled = too_heavy == 0 and abs(after - before) <= _NEAR * before and after <= most
+    return labels if settled else None
+
+
+def _most_cut(graph: Hypergraph, n_parts: int) -> int:
+    """Return the cut where every hyperedge is in as many parts as it can be."""
+    sizes = np.diff(graph.ends)
+    return int(np.minimum(sizes, n_parts).sum()) - len(sizes)
+
+
+def _only_cut(graph: Hypergraph, n_parts: int, imbalance: float) -> NDArray[np.int64] | None:
+    """Refuse what cannot be cut; return the partition if there is but one."""
+    n = len(graph.weights)
+    if not 1 <= n_parts <= n:
         raise ValueError(
-            f"n_parts must be between 1 and the number of vertices ({n_vertices}); got {n_parts}."
+            f"n_parts must be between 1 and the number of vertices ({n}); got {n_parts}."
         )
     check_imbalance(imbalance)
-    package = _package()
+    _package()
     if n_parts == 1:
-        return np.zeros(n_vertices, dtype=np.int64)
-    if n_parts == n_vertices:
-        return np.arange(n_vertices)
+        return np.zeros(n, dtype=np.int64)
+    return np.arange(n) if n_parts == n else None
 
-    pins = _incidence(hyperedges, n_vertices)
-    weights = np.ones(n_vertices, dtype=np.int64) if vertex_weights is None else vertex_weights
-    weights = np.asarray(weights, dtype=np.int64)
-    seed = int(random_state) % 2**31
-    started = _started()
+
+def _has_room(graph: Hypergraph) -> bool:
+    """Tell whether a spectral partition fits the memory limit."""
+    size = min(len(graph.weights), len(graph.ends) - 1)
+    return size > 0 and 24 * size**2 <= memory_limit_bytes()
+
+
+def _spectral(graph: Hypergraph, n_parts: int, seed: int) -> NDArray[np.int64]:
+    each = (np.ones(len(graph.edges)), graph.edges, graph.vertex_ends)
+    is_in = scipy.sparse.csr_matrix(each, shape=(len(graph.weights), len(graph.ends) - 1))
+    return spectral_hypergraph(is_in, n_parts, vertex_weights=graph.weights, random_state=seed)
+
+
+def _improve(
+    graph: Hypergraph,
+    labels: NDArray[np.int64],
+    heaviest: NDArray[np.int64],
+    imbalance: float,
+    seed: int,
+) -> NDArray[np.int64]:
+    """Return a partition that is at least as good.
+
+    Mt-KaHyPar improves the parts of a few joined vertices, and those of the single ones follow.
+    """
+    from coterie._kernels.hypergraph import cost
+
+    n_parts = len(heaviest)
+    levels = coarsen(graph, n_parts, np.random.default_rng(seed), apart=labels)
+    joined = _by_package(levels.graphs[-1], levels.apart, n_parts, imbalance, seed)
+    improved = refine(levels, joined, heaviest)
+    return min(labels, improved, key=lambda labels: cost(graph, labels, heaviest))
+
+
+def _by_package(
+    graph: Hypergraph,
+    start: NDArray[np.int64] | None,
+    n_parts: int,
+    imbalance: float,
+    seed: int,
+) -> NDArray[np.int64]:
+    """Return the cut of Mt-KaHyPar, from scratch or from a start."""
+    check_fits(
+        _BYTES_PER_PIN * len(graph.pins),
+        f"the hypergraph of {len(graph.weights)} vertices with {len(graph.pins)} pins, for "
+        "Mt-KaHyPar,",
+        way_out="Use partitioner='spectral'",
+    )
+    package, started = _package(), _started()
     context = started.context_from_preset(package.PresetType.DETERMINISTIC)
     context.set_partitioning_parameters(n_parts, float(imbalance), package.Objective.KM1)
     context.logging = False
-    indices, ends = pins.indices.tolist(), pins.indptr.tolist()
-    edges = [indices[a:b] for a, b in pairwise(ends)]
-    graph = started.create_hypergraph(
-        context, n_vertices, len(edges), edges, weights.tolist(), [1] * len(edges)
+    pins = graph.pins.tolist()
+    edges = [pins[a:b] for a, b in pairwise(graph.ends.tolist())]
+    there = started.create_hypergraph(
+        context, len(graph.weights), len(edges), edges, graph.weights.tolist(), [1] * len(edges)
     )
-    # Mt-KaHyPar up to version 1.6 leaves parts empty, where single vertices weigh more than a part
-    # should or where it costs less. They get the vertices of fewest hyperedges.
-    spare = np.empty(n_vertices)
-    spare[np.lexsort((weights, np.diff(pins.tocsc().indptr)))] = -np.arange(n_vertices)
-
-    def found(cut: Any) -> NDArray[np.int64]:
-        return fill_empty_parts(np.array(cut.get_partition(), dtype=np.int64), spare, n_parts)
-
     with stretch("cutting the hypergraph (Mt-KaHyPar)"):
         package.set_seed(seed)
-        labels = None
-        if _begins_spectral(pins.shape, n_parts):
-            start = spectral_hypergraph(pins.T, n_parts, vertex_weights=weights, random_state=seed)
-            cut = graph.create_partitioned_hypergraph(context, n_parts, start.tolist())
-            changed_little = _improve(cut, context)
-            labels = found(cut)
-            most = int(np.minimum(np.diff(pins.indptr), n_parts).sum()) - len(edges)
-            if changed_little and cut.km1() <= _MOST_CUT * most and imbalance <= _LARGEST_IMBALANCE:
-                return labels
-        package.set_seed(seed)
-        other = found(graph.partition(context))
-    if labels is None:
-        return other
-    return min(other, labels, key=lambda labels: _cost(labels, pins, weights, imbalance))
+        if start is None:
+            cut = there.partition(context)
+        else:
+            cut = there.create_partitioned_hypergraph(context, n_parts, start.tolist())
+            cut.improve_partition(context, 1)
+    return np.array(cut.get_partition(), dtype=np.int64)
 
 
-def _begins_spectral(shape: tuple[int, int], n_parts: int) -> bool:
-    size = min(shape)
-    return (
-        0 < size <= _LARGEST_EIGENPROBLEM
-        and n_parts <= _MOST_PARTS_TO_BEGIN
-        and 24 * size**2 <= memory_limit_bytes()
-    )
+def _fill(graph: Hypergraph, labels: NDArray[np.int64], n_parts: int) -> NDArray[np.int64]:
+    """Return parts none of which is empty: such a one gets the vertex of fewest hyperedges.
 
-
-def _improve(cut: Any, context: Any) -> bool:
-    """Improve a partition, if it is not far from balance; return whether that changed little."""
-    before = cut.km1()
-    if cut.imbalance(context) > 2 * context.epsilon:
-        return False
-    if before > 0 or not _is_balanced(cut, context):
-        cut.improve_partition(context, 1)
-    return _is_balanced(cut, context) and abs(cut.km1() - before) <= _NEAR * before
-
-
-def _cost(
-    labels: NDArray[np.int64], pins: Any, weights: NDArray[np.int64], imbalance: float
-) -> tuple[float, int]:
-    """Return by how much a partition is out of balance, and its cut."""
-    masses = np.bincount(labels, weights=weights)
-    # As Mt-KaHyPar counts: of a mean that is a whole number.
-    over = float(masses.max() / np.ceil(masses.mean())) - 1
-    each = (np.ones(len(labels)), labels, np.arange(len(labels) + 1))
-    n_parts_of_all = (pins @ scipy.sparse.csr_matrix(each)).nnz
-    return over if over > imbalance + 1e-9 else 0.0, n_parts_of_all - pins.shape[0]
-
-
-def _is_balanced(cut: Any, context: Any) -> bool:
-    return bool(cut.imbalance(context) <= context.epsilon + 1e-9)
-
-
-def _incidence(hyperedges: Any, n_vertices: int) -> Any:
-    """Return (m, n_vertices): 1 where a vertex is in a hyperedge of two or more."""
-    if scipy.sparse.issparse(hyperedges):
-        matrix = scipy.sparse.csr_matrix(hyperedges, copy=True)
-    else:
-        ends = np.cumsum([0, *map(len, hyperedges)])
-        indices = np.array([vertex for edge in hyperedges for vertex in edge], dtype=np.int64)
-        shape = (len(ends) - 1, n_vertices)
-        matrix = scipy.sparse.csr_matrix((np.ones(len(indices)), indices, ends), shape=shape)
-    matrix.sum_duplicates()
-    matrix.data[:] = 1
-    return matrix[np.diff(matrix.indptr) > 1]
+    Mt-KaHyPar up to version 1.6 leaves parts empty, where single vertices weigh more than a part
+    should or where it costs less; our own cuts do where there are few vertices.
+    """
+    n = len(labels)
+    spare = np.empty(n)
+    spare[np.lexsort((graph.weights, np.diff(graph.vertex_ends)))] = -np.arange(n)
+    return fill_empty_parts(labels, spare, n_parts)
 
 
 @cache

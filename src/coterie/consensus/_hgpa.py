@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from coterie._memory import check_fits
 from coterie._partition import (
@@ -15,79 +14,105 @@ from coterie._partition import (
     cluster_order,
     cut_hypergraph,
     fill_empty_parts,
-    incidence_of,
+    heaviest_parts,
+    settled_spectral_cut,
     spectral_labels,
 )
 from coterie._progress import stretch
 from coterie.consensus._base import BaseConsensus
 from coterie.ensemble import Ensemble, narrow_columns
 
+if TYPE_CHECKING:
+    from coterie._kernels.hypergraph import Hypergraph
+
 __all__ = ["HGPA"]
 
 PARTITIONERS = ("hypergraph", "spectral")
-# Vertices of the hypergraph that is cut. Mt-KaHyPar, while it makes a hypergraph smaller by itself,
-# does not heed hyperedges of more than 1,000: with all of many rows its cuts take long and are poor
-# (200,000 objects: 74 s, NMI with the truth 0.64; with groups 1.4 s and 0.93).
-_MOST_VERTICES = 1000
-_MOST_VERTICES_PER_PART = 20
-_BYTES_PER_PIN = 64  # a number in a list for each, and the partitioner's own copies
+# How it is cut: the groups of label rows, at most so many and so many for each part, and by what.
+_ATTEMPTS = ((200, 20, settled_spectral_cut), (1000, 20, cut_hypergraph))
+_MOST_GAINS = 50_000  # rows times parts, for which the best move is looked for again and again
+_BYTES_PER_PIN = 24  # the hypergraph, both ways, and what it takes to make one of groups
 
 
 def group_rows(rows: NDArray[np.int32], n_groups: int, seed: int) -> NDArray[np.int64]:
     """Return a group, counted from 0, for each distinct label row.
 
-    `n_groups` rows are drawn at random; every row goes to that with which it shares most labels,
-    the first of equal ones.
+    `n_groups` rows are drawn at random; every other goes to that with which it shares most labels,
+    the first of equal ones. Where there are no more rows, each is a group.
     """
     from coterie._kernels.coassociation import n_blocks, nearest_of_first
 
-    drawn = np.random.default_rng(seed).permutation(len(rows))[:n_groups]
-    in_front = np.concatenate([rows[np.sort(drawn)], rows])
-    columns = narrow_columns(in_front, int(rows.max()) + 1)
+    if len(rows) <= n_groups:
+        return np.arange(len(rows))
+    drawn = np.sort(np.random.default_rng(seed).permutation(len(rows))[:n_groups])
+    columns = narrow_columns(np.concatenate([rows[drawn], rows]), int(rows.max()) + 1)
     with stretch("grouping label rows", columns.shape[1], n_blocks(columns)) as done:
-        nearest = nearest_of_first(columns, n_groups, done)
-    groups: NDArray[np.int64] = np.unique(nearest[n_groups:], return_inverse=True)[1]
+        groups = nearest_of_first(columns, n_groups, done)[n_groups:].astype(np.int64)
+    groups[drawn] = np.arange(n_groups)  # another may have all labels of one with missing ones
     return groups
 
 
-def hyperedges(ensemble: Ensemble, groups: NDArray[np.int64]) -> tuple[Any, NDArray[np.int64]]:
-    """Return the groups of label rows that are in each cluster, sparse (K, g), and their objects.
+def hypergraph_of_rows(ensemble: Ensemble) -> Hypergraph:
+    """Return the hypergraph of distinct label rows, as heavy as their objects; edges are clusters.
 
-    Clusters are in an order that does not depend on their names.
+    These are in an order that does not depend on their names.
     """
+    from coterie._kernels.clusters import describe_clusters
+    from coterie._kernels.hypergraph import of_rows
+
     rows, counts, _ = ensemble.patterns
-    n_groups = int(groups.max()) + 1
-    check_fits(
-        _BYTES_PER_PIN * rows.size,
-        f"the hypergraph of {len(rows)} distinct label rows in {rows.shape[1]} partitions",
-        way_out="Use partitioner='spectral'",
-    )
-    is_in = incidence_of(rows, ensemble.offsets)
-    if n_groups < len(rows):
-        each = (np.ones(len(rows)), (groups, np.arange(len(rows))))
-        is_in = csr_matrix(each, shape=(n_groups, len(rows))) @ is_in
-    weights = np.bincount(groups, weights=counts).astype(np.int64)
-    return is_in.T.tocsr()[cluster_order(ensemble)], weights
+    _, sizes = describe_clusters(rows, np.ones(len(rows), dtype=np.int64), ensemble.offsets)
+    order = cluster_order(ensemble)
+    order = order[np.argsort(sizes[order], kind="stable")]  # small ones say most
+    order = order[sizes[order] > 1]
+    rank = np.full(len(sizes), -1)
+    rank[order] = np.arange(len(order))
+    return of_rows(rows, ensemble.offsets, rank, sizes[order], counts.astype(np.int32))
 
 
 def cut_clusters(
     ensemble: Ensemble, n_clusters: int, *, imbalance: float, seed: int
 ) -> NDArray[np.int64]:
-    """Cut the hypergraph of distinct label rows or groups of them, as heavy as their objects."""
+    """Cut the hypergraph of distinct label rows, by way of groups of them.
+
+    If a spectral partition of few groups does not settle it, more groups are cut from scratch.
+    """
+    from coterie._kernels.hypergraph import cost, improve, mapped, settle, unload
+
     rows, _, inverse = ensemble.patterns
-    most = max(_MOST_VERTICES, _MOST_VERTICES_PER_PART * n_clusters)
-    groups = np.arange(len(rows)) if len(rows) <= most else group_rows(rows, most, seed)
-    pins, weights = hyperedges(ensemble, groups)
-    labels = cut_hypergraph(
-        pins,
-        len(weights),
-        min(n_clusters, len(weights)),
-        vertex_weights=weights,
-        imbalance=imbalance,
-        random_state=seed,
-    )[groups]
+    n_parts = min(n_clusters, len(rows))
+    _check_room(ensemble, n_parts)
+    whole = hypergraph_of_rows(ensemble)
+    for most, per_part, cut in _ATTEMPTS:
+        groups = group_rows(rows, max(most, per_part * n_parts), seed)
+        graph = mapped(whole, groups, int(groups.max()) + 1)
+        found = cut(graph, n_parts, imbalance=imbalance, random_state=seed)
+        if found is not None:
+            break
+    assert found is not None  # the last always finds one
+    labels = found[groups]
+    heaviest = heaviest_parts(whole, n_parts, imbalance)
+    if cost(whole, labels, heaviest)[0] > 0:  # groups may be too heavy where single rows are not
+        if labels.size * n_parts <= _MOST_GAINS:
+            improve(whole, labels, heaviest, np.ones(n_parts, dtype=np.int64), labels.size)
+        unload(whole, labels, heaviest)
+    settle(whole, labels, heaviest)
     # With fewer distinct rows than clusters, equal objects must be put apart.
     return fill_empty_parts(labels, np.zeros(len(labels)), n_clusters, inverse)
+
+
+def _check_room(ensemble: Ensemble, n_parts: int) -> None:
+    """Refuse what does not fit: the hypergraph, and tables of clusters and parts."""
+    from numba import get_num_threads
+
+    n_rows, n_partitions = ensemble.patterns.labels.shape
+    n_all = int(ensemble.offsets[-1])
+    check_fits(
+        _BYTES_PER_PIN * n_rows * n_partitions + 5 * n_all * n_parts * (get_num_threads() + 1),
+        f"the hypergraph of {n_rows} distinct label rows in {n_partitions} partitions, cut into "
+        f"{n_parts} parts,",
+        way_out="Use partitioner='spectral'",
+    )
 
 
 class HGPA(BaseConsensus):
@@ -103,10 +128,11 @@ class HGPA(BaseConsensus):
     n_clusters : int, default=2
         Number of clusters. The method does not find it by itself.
     partitioner : {'hypergraph', 'spectral'}, default='hypergraph'
-        How the hypergraph is cut. 'hypergraph' is Mt-KaHyPar [2]_, in the place of the paper's
-        hMETIS; it needs the package mtkahypar, and makes parts of about the same size, so that on
-        clusters of different sizes 'spectral' is right. 'spectral' is the normalised cut of the
-        hypergraph [3]_, needs no extra package and allows clusters of any size.
+        How the hypergraph is cut. 'hypergraph' is a multilevel partitioner in the manner of the
+        paper's hMETIS [2]_, with Mt-KaHyPar [3]_; it needs the package mtkahypar, and makes parts
+        of about the same size, so that on clusters of different sizes 'spectral' is right.
+        'spectral' is the normalised cut of the hypergraph [4]_, needs no extra package and allows
+        clusters of any size.
     imbalance : float, default=0.05
         With 'hypergraph': by how much a part may be larger than the mean.
     random_state : int, RandomState instance or None, default=None
@@ -139,25 +165,37 @@ class HGPA(BaseConsensus):
     also where that makes a part larger than `imbalance` allows. Where there are fewer distinct
     label rows than clusters, equal objects are put apart, the first of them first.
 
-    With more than 1,000 distinct label rows (or 20 for each cluster) so many of them are drawn at
-    random, and each of the others becomes one vertex with that with which it shares most labels.
-    The hypergraph partitioner begins in such a way itself, but it loses sight of large clusters.
+    What is small is the sum over clusters of the number of parts each is in, less 1.
 
-    What is small is the sum over clusters of the number of parts each is in, less 1. Mt-KaHyPar
-    first improves the spectral partition of the hypergraph, which is most often the answer where
-    clusters are of about the same size, ten times sooner. Where that is far from balance, cuts
-    more than a quarter of what can be cut, the sum changes by more than a tenth, or `imbalance` is
-    above 0.2, it also begins by itself, and the better cut is kept. It runs with its deterministic
-    preset: the result does not depend on the number of threads.
+    With more than 200 distinct label rows (or 20 for each cluster) so many of them are drawn at
+    random, and each of the others becomes one vertex with that with which it shares most labels. A
+    spectral partition of these, improved by Mt-KaHyPar, is taken if it settles the cut: it is near
+    to balance, at most a quarter of what can be cut is cut, and improving it changes that by at
+    most a tenth. So it is, most often, where clusters are of about the same size.
+
+    Else, and with an `imbalance` above 0.2, up to 1,000 groups (or 20 for each cluster) are cut:
+    from 4 to 16 times on several levels, by bisecting again and again few joined vertices, and
+    improving the parts while these are taken apart (Fiduccia and Mattheyses [5]_). The best cut is
+    crossed with others, and improved by Mt-KaHyPar. In the end each label row by itself goes where
+    fewer clusters are cut, if there is room.
+
+    Mt-KaHyPar runs with its deterministic preset: the result does not depend on the number of
+    threads. It begins by itself, which takes ten times as long, with more than 100 clusters, and
+    also where more than half of what can be cut is cut; then the better cut is kept.
 
     References
     ----------
     .. [1] A. Strehl and J. Ghosh, "Cluster ensembles: a knowledge reuse framework for combining
        multiple partitions", JMLR 3, 2002.
-    .. [2] L. Gottesbueren, T. Heuer, P. Sanders and S. Schlag, "Scalable shared-memory hypergraph
+    .. [2] G. Karypis, R. Aggarwal, V. Kumar and S. Shekhar, "Multilevel hypergraph partitioning:
+       applications in VLSI domain", IEEE Transactions on VLSI Systems 7(1), 1999,
+       :doi:`10.1109/92.748202`.
+    .. [3] L. Gottesbueren, T. Heuer, P. Sanders and S. Schlag, "Scalable shared-memory hypergraph
        partitioning", ALENEX, 2021, :doi:`10.1137/1.9781611976472.2`.
-    .. [3] D. Zhou, J. Huang and B. Schoelkopf, "Learning with hypergraphs: clustering,
+    .. [4] D. Zhou, J. Huang and B. Schoelkopf, "Learning with hypergraphs: clustering,
        classification, and embedding", NIPS 19, 2006.
+    .. [5] C. M. Fiduccia and R. M. Mattheyses, "A linear-time heuristic for improving network
+       partitions", Design Automation Conference, 1982, :doi:`10.1109/DAC.1982.1585498`.
 
     Examples
     --------
