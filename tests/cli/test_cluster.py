@@ -327,7 +327,8 @@ def test_summary_on_a_terminal(run, table, monkeypatch):
 def test_interrupted_with_a_checkpoint_and_continued(command, run, tmp_path):
     rng = np.random.default_rng(0)
     np.save(tmp_path / "many.npy", rng.normal(size=(3000, 20)))
-    options = ("many.npy", "-k", "3", "-j", "1", "-p", "60", "--checkpoint", "kept")
+    # So many that a busy machine cannot be done before the signal comes.
+    options = ("many.npy", "-k", "3", "-j", "1", "-p", "2000", "--checkpoint", "kept")
     process = command("cluster", *options, cwd=tmp_path)
     deadline = time.time() + 30
     while not list(tmp_path.glob("kept/partition*")) and time.time() < deadline:
@@ -337,7 +338,7 @@ def test_interrupted_with_a_checkpoint_and_continued(command, run, tmp_path):
     assert (process.returncode, out) == (130, "")
     assert err == "coterie: interrupted. The same command continues from kept.\n"
     n_kept = len(list(tmp_path.glob("kept/partition*")))
-    assert 1 <= n_kept < 60
+    assert 1 <= n_kept < 2000
     shorter = ("many.npy", "-k", "3", "-j", "1", "-p", str(n_kept + 1))
     continued = run("cluster", *shorter, "--checkpoint", "kept")
     assert continued.exit_code == 0, continued.stderr
