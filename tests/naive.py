@@ -1032,7 +1032,7 @@ def joint_criterion(similarity, quality, size, alpha):
     return chosen
 
 
-# --- hypergraphs ---
+# --- moving vertices of graphs and hypergraphs ---
 
 
 def hypergraph_cut(edges, labels):
@@ -1057,37 +1057,33 @@ def company(edges, labels, v, part):
     return sum((Fraction(sum(pins), len(pins)) for pins in inside), Fraction(0))
 
 
-def improve_cut(edges, weights, labels, heaviest, fewest, patience, n_searches=5):
-    """Fiduccia and Mattheyses with any number of parts: every move looked at, every time."""
+def improve_cut(cut_of_labels, weights, labels, heaviest, fewest, patience, prefer):
+    """Fiduccia and Mattheyses with any number of parts: every move looked at, every time.
+
+    Of moves to equal cuts, that for which `prefer(labels, v, part)` is least.
+    """
     labels, n = list(labels), len(labels)
-    for _ in range(n_searches):
+    for _ in range(5):
         now, tried = list(labels), []
-        best = (excess_weight(weights, now, heaviest)[0], hypergraph_cut(edges, now))
+        best = (excess_weight(weights, now, heaviest)[0], cut_of_labels(now))
         n_kept = 0
         while len(tried) < n and len(tried) - n_kept < patience:
             over, masses = excess_weight(weights, now, heaviest)
             room = [most - mass for most, mass in zip(heaviest, masses, strict=True)]
-            slack = 0 if over else max(weights)
             choices = [
-                (hypergraph_cut(edges, moved(now, v, part)), part, v)
+                (cut_of_labels(moved(now, v, part)), v, part)
                 for v in range(n)
                 for part in range(len(heaviest))
                 if v not in tried
                 and part != now[v]
                 and now.count(now[v]) > fewest[now[v]]
-                and (not over or room[now[v]] < 0)
-                and weights[v] <= room[part] + slack
+                and (not over or (room[now[v]] < 0 and weights[v] <= room[part]))
             ]
             if not choices:
                 break
             cut, _, _ = min(choices)
-            # Of equal moves, that which brings most together; then the first.
-            together = {
-                (part, v): company(edges, now, v, part) - company(edges, now, v, now[v])
-                for c, part, v in choices
-                if c == cut
-            }
-            part, v = min(together, key=lambda pair: (-together[pair], *pair))
+            equal = [(v, part) for c, v, part in choices if c == cut]
+            v, part = min(equal, key=lambda pair: prefer(now, *pair))
             now = moved(now, v, part)
             tried.append(v)
             value = (excess_weight(weights, now, heaviest)[0], cut)
@@ -1096,6 +1092,28 @@ def improve_cut(edges, weights, labels, heaviest, fewest, patience, n_searches=5
         if n_kept == 0:
             break
     return labels
+
+
+def improve_hypergraph_cut(edges, weights, labels, heaviest, fewest, patience):
+    """Of equal moves, that which brings most together; then the first part's first."""
+
+    def prefer(now, v, part):
+        together = company(edges, now, v, part) - company(edges, now, v, now[v])
+        return -together, part, v
+
+    def cut(now):
+        return hypergraph_cut(edges, now)
+
+    return improve_cut(cut, weights, labels, heaviest, fewest, patience, prefer)
+
+
+def improve_graph_cut(graph, weights, labels, heaviest, patience):
+    """Of equal moves the first vertex, and its first part. No part becomes empty."""
+    fewest = [1] * len(heaviest)
+    return improve_cut(
+        lambda now: cut_of(graph, now), weights, labels, heaviest, fewest, patience,
+        prefer=lambda now, v, part: (v, part),
+    )  # fmt: skip
 
 
 def unload_parts(edges, weights, labels, heaviest):

@@ -1,9 +1,9 @@
 """Mean NMI with the truth: `python -m benchmarks.agreement --help`.
 
 Ensembles of k-means partitions: of Gaussian clouds, of the same size and of very different sizes,
-or of data sets in a directory, with few and with many clusters. Every method gets the same
-ensembles; packages that need an interpreter of their own get it by `--peer-python NAME=PATH`, as
-in the comparison of speed.
+or of data sets in a directory, with few and with many clusters, where classes are of about the
+same size and where not. Every method gets the same ensembles; packages that need an interpreter of
+their own get it by `--peer-python NAME=PATH`, as in the comparison of speed.
 """
 
 from __future__ import annotations
@@ -68,7 +68,10 @@ def of_clouds(n_objects: int, n_ensembles: int) -> Iterator[Case]:
 
 
 def of_data(folder: Path, most_objects: int) -> Iterator[Case]:
-    """Yield two ensembles of each data set: about its number of clusters, and many more."""
+    """Yield two ensembles of each data set: about its number of clusters, and many more.
+
+    Classes are of the same size if the largest is at most 10 % over the mean.
+    """
     for name in sorted({path.name.split(".")[0] for path in folder.glob("*.csv*")}):
         X, truth = (found := load(name, directory=folder)).data, found.target
         if len(X) > most_objects or np.isnan(X).any() or (truth < 0).any():
@@ -76,9 +79,10 @@ def of_data(folder: Path, most_objects: int) -> Iterator[Case]:
         k, root = len(found.target_names), np.sqrt(len(X))
         for many in (False, True):
             low, high = (int(max(2, root / 2)), int(max(3, root))) if many else (2, 2 * k + 2)
-            random = np.random.default_rng(many)
-            kind = "many clusters" if many else "few clusters"
-            yield Case(kind, name, truth, _partitions(X, low, high, random), k)
+            labels = _partitions(X, low, high, np.random.default_rng(many))
+            is_even = np.bincount(truth).max() <= 1.1 * len(X) / k
+            kind = f"{'many' if many else 'few'}, {'same size' if is_even else 'different'}"
+            yield Case(kind, name, truth, labels, k)
 
 
 def _partitions(X: np.ndarray, low: int, high: int, random: np.random.Generator) -> np.ndarray:
@@ -130,7 +134,7 @@ def main(
     """Mean NMI (geometric) with the truth, and median seconds, over several ensembles."""
     pythons = dict(pair.split("=", 1) for pair in peer_python or [])
     wanted = [name for name in only.split(",") if name]
-    console = Console(width=None if sys.stdout.isatty() else 130)
+    console = Console(width=None if sys.stdout.isatty() else 170)
     cases = list(of_clouds(objects, ensembles) if data is None else of_data(data, objects))
     kinds = list(dict.fromkeys(case.kind for case in cases))
     headings = [heading for kind in kinds for heading in (kind, "seconds")]

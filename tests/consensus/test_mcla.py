@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import naive
 from coterie import MCLA, Ensemble, MemoryLimitError
 from coterie._kernels import meta_graph
-from coterie._partition import cluster_order
+from coterie._partition import _metis, cluster_order
 from coterie.consensus import _mcla as module
 from coterie.consensus._mcla import associate, jaccard_graph, meta_clusters
 from strategies import label_matrices, noisy_labels, random_labels
@@ -96,6 +96,21 @@ def test_metis_balances_by_the_sizes_of_clusters(seed):
     weights = naive.incidence(labels).sum(axis=0)
     sums = np.bincount(fitted.cluster_labels_, weights=weights)
     assert sums.max() <= 1.05 * sums.mean() + 1
+
+
+@ignore_warning
+def test_cuts_by_metis_are_improved(seed, monkeypatch):
+    labels = random_labels(seed, 300, 20, most=20)
+    ensemble = Ensemble(labels)
+    similarity = naive.jaccard(labels)
+
+    def weight_of_cut():
+        parts = meta_clusters(ensemble, 6, partitioner="metis", imbalance=0.05, seed=0)
+        return naive.cut_of(similarity, parts)
+
+    improved = weight_of_cut()
+    monkeypatch.setattr(_metis, "_MOST_GAINS", 0)
+    assert improved < weight_of_cut()
 
 
 def test_parts_are_numbered_by_the_first_clusters():

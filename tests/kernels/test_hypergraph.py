@@ -99,7 +99,7 @@ def test_improving_looks_at_every_move(made, data):
     patience = data.draw(st.integers(1, len(labels)))
     found = np.array(labels)
     kernels.improve(graph, found, np.array(heaviest), np.array(fewest), patience)
-    expected = naive.improve_cut(edges, weights, labels, heaviest, fewest, patience)
+    expected = naive.improve_hypergraph_cut(edges, weights, labels, heaviest, fewest, patience)
     assert found.tolist() == expected
 
 

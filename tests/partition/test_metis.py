@@ -5,12 +5,12 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import naive
 from coterie._partition import _metis as module
-from coterie._partition import cut_bipartite_graph, cut_graph, cut_weight
+from coterie._partition import cut_bipartite_graph, cut_graph, cut_weight, heaviest_parts
 
 
 @st.composite
@@ -75,6 +75,7 @@ def test_parts_are_balanced(seed):
     for imbalance in (0.001, 0.05, 0.2):
         sizes = np.bincount(cut_graph(graph, 2, imbalance=imbalance))
         assert sizes.max() <= 50 * (1 + imbalance) + 2  # METIS takes its limit a little freely
+    assert len(np.bincount(cut_graph(graph, 2, imbalance=1e300))) == 2
     heavy = np.ones(100, dtype=int)
     heavy[0] = 100
     labels = cut_graph(graph, 2, vertex_weights=heavy)
@@ -88,13 +89,16 @@ def test_weight_of_a_cut(weights, seed):
     assert found == pytest.approx(2 * naive.cut_of(weights, labels))
 
 
-def test_lightest_of_several_cuts_is_kept(monkeypatch):
+def test_lightest_of_several_cuts_is_kept():
     _, graph = planted(0, (30, 30, 30), inside=0.3, across=0.2)
     integers = module._integer_graph(graph, module._metis())
-    best = cut_weight(integers, cut_graph(graph, 3, random_state=5))
-    monkeypatch.setattr(module, "_MOST_RUNS", 1)
-    single = [cut_weight(integers, cut_graph(graph, 3, random_state=5 + i)) for i in range(5)]
-    assert best == min(single)
+
+    def weigh(seed, **more):
+        return cut_weight(integers, cut_graph(graph, 3, random_state=seed, **more))
+
+    single = [weigh(5 + i, most_runs=1) for i in range(5)]
+    assert weigh(5) == min(single)
+    assert weigh(5, most_runs=2) == min(single[:2])
     assert min(single) < max(single)
 
 
@@ -103,6 +107,63 @@ def test_same_seed_same_cut():
     for seed in (0, 7, 2**32 - 1):
         one, two = (cut_graph(graph, 3, random_state=seed).tolist() for _ in range(2))
         assert one == two
+
+
+def test_first_runs_of_neighbouring_seeds_differ():
+    # METIS by itself takes the seeds 0 and 1 for the same.
+    _, graph = planted(0, (30, 30, 30), inside=0.3, across=0.2)
+    zero, one, last = (
+        cut_graph(graph, 3, random_state=seed, most_runs=1).tolist() for seed in (0, 1, 2**31 - 1)
+    )
+    assert zero != one
+    assert zero == last
+
+
+@settings(max_examples=100)
+@given(weights=graphs(), data=st.data())
+def test_improved_cuts_are_lighter_and_no_less_balanced(weights, data):
+    n = len(weights)
+    k = data.draw(st.integers(1, n))
+    vertex_weights = data.draw(
+        st.none() | st.lists(st.integers(1, 50), min_size=n, max_size=n).map(np.array)
+    )
+    seed = data.draw(st.integers(0, 5))
+    graph = scipy.sparse.csr_matrix(weights)
+    integers = module._integer_graph(graph, module._metis())
+    masses = np.ones(n, dtype=int) if vertex_weights is None else vertex_weights
+    most = heaviest_parts(masses, k, 0.05)
+    repair, repaired = module._repaired, []
+
+    def cut(random_state, **more):
+        more["vertex_weights"] = vertex_weights
+        return cut_graph(graph, k, random_state=random_state, **more)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_repaired", lambda *given: repaired.append(1) or repair(*given))
+        runs = [cut(seed + i, n_attempts=1) for i in range(2)]
+    found = cut(seed, improve=True, most_runs=2)
+    assert sorted(set(found.tolist())) == list(range(k))
+    assume(not repaired)  # else there are other runs instead
+    assert cut_weight(integers, found) <= min(cut_weight(integers, labels) for labels in runs)
+    sums = np.bincount(found, weights=masses)
+    assert any((sums <= np.maximum(most, np.bincount(run, masses))).all() for run in runs)
+
+
+def test_improved_cuts_are_lighter_than_several_by_metis(monkeypatch, seed):
+    random = np.random.default_rng(seed)
+    _, graph = planted(seed, (30, 30, 30, 30, 30), inside=0.5, across=0.3)
+    weights = random.integers(1, 40, 150)
+
+    def cut(**more):
+        return cut_graph(graph, 5, vertex_weights=weights, **more)
+
+    assert cut_weight(graph, cut(improve=True, most_runs=2)) < cut_weight(graph, cut())
+    # Vertices that every part needs, and large graphs, are left to METIS.
+    assert cut(improve=True, needs=np.ones(150)).tolist() == cut().tolist()
+    monkeypatch.setattr(module, "_MOST_GAINS", 749)
+    assert cut(improve=True).tolist() == cut().tolist()
+    monkeypatch.setattr(module, "_MOST_GAINS", 750)
+    assert cut(improve=True).tolist() != cut().tolist()
 
 
 def test_bad_runs_are_tried_again_and_repaired_in_the_end(monkeypatch):
@@ -121,13 +182,13 @@ def test_bad_runs_are_tried_again_and_repaired_in_the_end(monkeypatch):
             return metis.part_graph(n_parts, options=options, **arguments)
 
     monkeypatch.setattr(module, "_metis", lambda: Broken)
-    found = cut_graph(graph, 3)
-    assert seeds == list(range(9))  # four bad ones, five good ones
+    found = cut_graph(graph, 3, random_state=1)
+    assert seeds == list(range(1, 9))  # three bad ones, five good ones
     monkeypatch.setattr(module, "_metis", lambda: metis)
     assert cut_weight(graph, found) == pytest.approx(cut_weight(graph, cut_graph(graph, 3)))
 
     monkeypatch.setattr(module, "_metis", lambda: Broken)
-    repaired = cut_graph(graph, 3, n_attempts=2)
+    repaired = cut_graph(graph, 3, random_state=1, n_attempts=2)
     assert sorted(np.bincount(repaired)) == [1, 1, 28]
     # The vertex that was held least.
     held = np.asarray(module._integer_graph(graph, metis).sum(axis=1)).ravel()

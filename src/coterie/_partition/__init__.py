@@ -6,7 +6,7 @@ clusters of any size and need no extra package.
 """
 
 from coterie._partition._blas import one_blas_thread
-from coterie._partition._hypergraph import cut_hypergraph, heaviest_parts, settled_spectral_cut
+from coterie._partition._hypergraph import cut_hypergraph, settled_spectral_cut
 from coterie._partition._kmeans import (
     LabelRows,
     Parts,
@@ -16,7 +16,7 @@ from coterie._partition._kmeans import (
     lloyd,
 )
 from coterie._partition._metis import cut_bipartite_graph, cut_graph, cut_weight
-from coterie._partition._options import as_seed, check_partitioner
+from coterie._partition._options import as_seed, check_partitioner, heaviest_parts
 from coterie._partition._spectral import (
     cluster_order,
     cluster_sizes,

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from coterie._memory import check_fits, memory_limit_bytes
 from coterie._partition._kmeans import fill_empty_parts
 from coterie._partition._multilevel import coarsen, cut_multilevel, refine
-from coterie._partition._options import check_imbalance
+from coterie._partition._options import check_imbalance, heaviest_parts
 from coterie._partition._spectral import spectral_hypergraph
 from coterie._progress import stretch
 
 if TYPE_CHECKING:
     from coterie._kernels.hypergraph import Hypergraph
 
-__all__ = ["cut_hypergraph", "heaviest_parts", "settled_spectral_cut"]
+__all__ = ["cut_hypergraph", "settled_spectral_cut"]
 
 _MOST_PARTS = 100  # beyond, Mt-KaHyPar begins by itself: ours look at each part for every move
 _BYTES_PER_PIN = 64  # of lists of numbers, and Mt-KaHyPar's own
@@ -33,13 +33,6 @@ _NEAR = 0.1
 _MOST_CUT = 0.25
 _MOSTLY_CUT = 0.5
 _LARGEST_IMBALANCE = 0.2
-
-
-def heaviest_parts(graph: Hypergraph, n_parts: int, imbalance: float) -> NDArray[np.int64]:
-    """Return (k,): what each part may weigh, the mean being a whole number, as for Mt-KaHyPar."""
-    total = int(graph.weights.sum())
-    most = (1 + imbalance) * -(-total // n_parts)
-    return np.full(n_parts, int(min(most + 1e-9, total)))
 
 
 def cut_hypergraph(
@@ -82,7 +75,7 @@ def cut_hypergraph(
     seed = int(random_state) % 2**31
     if n_parts > _MOST_PARTS:
         return _fill(graph, _by_package(graph, None, n_parts, imbalance, seed), n_parts)
-    heaviest = heaviest_parts(graph, n_parts, imbalance)
+    heaviest = heaviest_parts(graph.weights, n_parts, imbalance)
     starts = [cut_multilevel(graph, heaviest, seed)]
     if imbalance > _LARGEST_IMBALANCE and _has_room(graph):
         starts.append(_spectral(graph, n_parts, seed))
@@ -115,11 +108,11 @@ def settled_spectral_cut(
         return None
     seed = int(random_state) % 2**31
     start = _spectral(graph, n_parts, seed)
-    too_heavy, before = cost(graph, start, heaviest_parts(graph, n_parts, 2 * imbalance))
+    too_heavy, before = cost(graph, start, heaviest_parts(graph.weights, n_parts, 2 * imbalance))
     most = _MOST_CUT * _most_cut(graph, n_parts)
     if too_heavy > 0 or before > (1 + _NEAR) * most:
         return None
-    heaviest = heaviest_parts(graph, n_parts, imbalance)
+    heaviest = heaviest_parts(graph.weights, n_parts, imbalance)
     labels = _fill(graph, _improve(graph, start, heaviest, imbalance, seed), n_parts)
     too_heavy, after = cost(graph, labels, heaviest)
     settled = too_heavy == 0 and abs(after - before) <= _NEAR * before and after <= most

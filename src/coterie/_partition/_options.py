@@ -5,9 +5,10 @@ from __future__ import annotations
 from numbers import Integral, Real
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-__all__ = ["as_seed", "check_imbalance", "check_partitioner"]
+__all__ = ["as_seed", "check_imbalance", "check_partitioner", "heaviest_parts"]
 
 
 def as_seed(random_state: int | np.random.RandomState | None) -> int:
@@ -33,3 +34,12 @@ def check_imbalance(imbalance: float) -> None:
         raise ValueError(f"imbalance must be a number; got {imbalance!r}.")
     if not 0 <= imbalance < np.inf:
         raise ValueError(f"imbalance must be finite and not negative; got {imbalance}.")
+
+
+def heaviest_parts(
+    weights: NDArray[np.integer], n_parts: int, imbalance: float
+) -> NDArray[np.int64]:
+    """Return (k,): what each part may weigh, the mean being a whole number, as for Mt-KaHyPar."""
+    total = int(weights.sum())
+    most = (1 + imbalance) * -(-total // n_parts)
+    return np.full(n_parts, int(min(most + 1e-9, total)))

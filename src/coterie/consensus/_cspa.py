@@ -70,6 +70,7 @@ def cut_similarity(
         vertex_weights=counts,
         imbalance=imbalance,
         random_state=seed,
+        improve=True,
     )
     # With fewer distinct rows than clusters, equal objects must be put apart.
     return fill_empty_parts(labels, np.zeros(len(labels)), n_clusters, inverse)
@@ -128,12 +129,18 @@ class CSPA(BaseConsensus):
     the same labels are handled once, with their number as a weight, by METIS too. Where there are
     fewer distinct label rows than clusters, equal objects are put apart, the first of them first.
 
+    METIS halves the graph again and again, up to five times with different seeds. Its cuts are
+    improved by moving single label rows (Fiduccia and Mattheyses [3]_; with more than 100,000 rows
+    times clusters they are not), and the lightest is kept.
+
     References
     ----------
     .. [1] A. Strehl and J. Ghosh, "Cluster ensembles: a knowledge reuse framework for combining
        multiple partitions", JMLR 3, 2002.
     .. [2] A. Y. Ng, M. I. Jordan and Y. Weiss, "On spectral clustering: analysis and an
        algorithm", NIPS 14, 2002.
+    .. [3] C. M. Fiduccia and R. M. Mattheyses, "A linear-time heuristic for improving network
+       partitions", Design Automation Conference, 1982, :doi:`10.1109/DAC.1982.1585498`.
 
     Examples
     --------

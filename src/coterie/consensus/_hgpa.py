@@ -91,7 +91,7 @@ def cut_clusters(
             break
     assert found is not None  # the last always finds one
     labels = found[groups]
-    heaviest = heaviest_parts(whole, n_parts, imbalance)
+    heaviest = heaviest_parts(whole.weights, n_parts, imbalance)
     if cost(whole, labels, heaviest)[0] > 0:  # groups may be too heavy where single rows are not
         if labels.size * n_parts <= _MOST_GAINS:
             improve(whole, labels, heaviest, np.ones(n_parts, dtype=np.int64), labels.size)
