@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -103,22 +104,18 @@ def test_improving_looks_at_every_move(made, data):
     assert found.tolist() == expected
 
 
+@pytest.mark.parametrize(
+    ("fast", "slow"),
+    [(kernels.settle, naive.settle_cut), (kernels.unload, naive.unload_parts)],
+    ids=["settle", "unload"],
+)
 @settings(max_examples=300)
 @given(made=partitions())
-def test_settling_moves_each_in_turn(made):
+def test_vertices_move_each_in_turn(fast, slow, made):
     graph, edges, weights, labels, heaviest = made
     found = np.array(labels)
-    kernels.settle(graph, found, np.array(heaviest))
-    assert found.tolist() == naive.settle_cut(edges, weights, labels, heaviest)
-
-
-@settings(max_examples=300)
-@given(made=partitions())
-def test_unloading_parts_that_are_too_heavy(made):
-    graph, edges, weights, labels, heaviest = made
-    found = np.array(labels)
-    kernels.unload(graph, found, np.array(heaviest))
-    assert found.tolist() == naive.unload_parts(edges, weights, labels, heaviest)
+    fast(graph, found, np.array(heaviest))
+    assert found.tolist() == slow(edges, weights, labels, heaviest)
 
 
 @given(made=hypergraphs(), data=st.data())

@@ -26,6 +26,11 @@ def graphs(draw):
     return weights + weights.T
 
 
+def weights_or_none(n):
+    """Of n vertices."""
+    return st.none() | st.lists(st.integers(1, 50), min_size=n, max_size=n).map(np.array)
+
+
 def planted(seed, sizes, inside=1.0, across=0.05):
     random = np.random.default_rng(seed)
     truth = random.permutation(np.repeat(np.arange(len(sizes)), sizes))
@@ -41,9 +46,7 @@ def planted(seed, sizes, inside=1.0, across=0.05):
 def test_no_part_is_ever_empty(weights, data):
     n = len(weights)
     k = data.draw(st.integers(1, n))
-    vertex_weights = data.draw(
-        st.none() | st.lists(st.integers(1, 50), min_size=n, max_size=n).map(np.array)
-    )
+    vertex_weights = data.draw(weights_or_none(n))
     recursive = data.draw(st.booleans())
     labels = cut_graph(
         scipy.sparse.csr_matrix(weights), k, vertex_weights=vertex_weights, recursive=recursive
@@ -124,9 +127,7 @@ def test_first_runs_of_neighbouring_seeds_differ():
 def test_improved_cuts_are_lighter_and_no_less_balanced(weights, data):
     n = len(weights)
     k = data.draw(st.integers(1, n))
-    vertex_weights = data.draw(
-        st.none() | st.lists(st.integers(1, 50), min_size=n, max_size=n).map(np.array)
-    )
+    vertex_weights = data.draw(weights_or_none(n))
     seed = data.draw(st.integers(0, 5))
     graph = scipy.sparse.csr_matrix(weights)
     integers = module._integer_graph(graph, module._metis())

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from coterie._kernels._jit import njit
-from coterie._kernels.hypergraph import excess
+from coterie._kernels.hypergraph import excess, weigh_parts
 
 _MOST_SEARCHES = 5
 _NEVER = np.int64(-(1 << 62))  # less than any gain
@@ -39,10 +39,7 @@ def improve_cut(graph, vertex_weights, labels, heaviest, patience):
     """
     n_parts, n = heaviest.size, labels.size
     links = link_weights(graph, labels, n_parts)
-    weights, sizes = np.zeros(n_parts, dtype=np.int64), np.zeros(n_parts, dtype=np.int64)
-    for v in range(n):
-        weights[labels[v]] += vertex_weights[v]
-        sizes[labels[v]] += 1
+    weights, sizes = weigh_parts(vertex_weights, labels, n_parts)
     moved, origin = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     is_free, room = np.empty(n_parts, dtype=np.bool_), np.empty(n_parts, dtype=np.int64)
     heaviest_vertex = vertex_weights.max()

@@ -191,11 +191,11 @@ def count_pins(graph, labels, n_parts):
 
 
 @njit
-def weigh_parts(graph, labels, n_parts):
+def weigh_parts(vertex_weights, labels, n_parts):
     """Return (k,), twice: the weight of each part, and the number of its vertices."""
     weights, sizes = np.zeros(n_parts, dtype=np.int64), np.zeros(n_parts, dtype=np.int64)
     for v in range(labels.size):
-        weights[labels[v]] += graph.weights[v]
+        weights[labels[v]] += vertex_weights[v]
         sizes[labels[v]] += 1
     return weights, sizes
 
@@ -203,7 +203,7 @@ def weigh_parts(graph, labels, n_parts):
 @njit
 def cost(graph, labels, heaviest):
     """Return by how much all parts together are too heavy, and the cut."""
-    weights, _ = weigh_parts(graph, labels, heaviest.size)
+    weights, _ = weigh_parts(graph.weights, labels, heaviest.size)
     counts = count_pins(graph, labels, heaviest.size)
     return excess(weights, heaviest), np.sum(counts > 0) - (graph.ends.size - 1)
 
@@ -229,7 +229,7 @@ def improve(graph, labels, heaviest, fewest, patience):
     """
     n_parts, n = heaviest.size, labels.size
     counts = count_pins(graph, labels, n_parts)
-    weights, sizes = weigh_parts(graph, labels, n_parts)
+    weights, sizes = weigh_parts(graph.weights, labels, n_parts)
     gains = np.empty((n_parts, n), dtype=np.int32)
     moved, origin = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     free, room = np.empty(n_parts, dtype=np.bool_), np.empty(n_parts, dtype=np.int64)
@@ -394,7 +394,7 @@ def unload(graph, labels, heaviest):
     """
     n_parts = heaviest.size
     counts = count_pins(graph, labels, n_parts)
-    weights, sizes = weigh_parts(graph, labels, n_parts)
+    weights, sizes = weigh_parts(graph.weights, labels, n_parts)
     row = np.empty(n_parts, dtype=np.int32)
     for v in range(labels.size):
         if weights[labels[v]] <= heaviest[labels[v]] or sizes[labels[v]] == 1:
@@ -417,7 +417,7 @@ def settle(graph, labels, heaviest):
     """
     n_parts = heaviest.size
     counts = count_pins(graph, labels, n_parts)
-    weights, sizes = weigh_parts(graph, labels, n_parts)
+    weights, sizes = weigh_parts(graph.weights, labels, n_parts)
     row = np.empty(n_parts, dtype=np.int32)
     for _ in range(_MOST_SEARCHES):
         n_moved = 0

@@ -188,11 +188,11 @@ def _improve(
 ) -> None:
     """Move vertices while that makes the cut lighter, not parts too heavy; in place."""
     from coterie._kernels.graph_cut import improve_cut
+    from coterie._kernels.hypergraph import weigh_parts
 
     if vertex_weights is None:
         vertex_weights = np.ones(len(labels), dtype=np.int64)
-    found = np.zeros(n_parts, dtype=np.int64)
-    np.add.at(found, labels, vertex_weights)
+    found, _ = weigh_parts(vertex_weights, labels, n_parts)
     heaviest = np.maximum(found, heaviest_parts(vertex_weights, n_parts, imbalance))
     arrays = graph.indptr, graph.indices, graph.data
     improve_cut(arrays, vertex_weights, labels, heaviest, _PATIENCE)
