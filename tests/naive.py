@@ -22,7 +22,7 @@ def entropy(labels):
     return -sum(labels.count(name) / n * math.log(labels.count(name) / n) for name in set(labels))
 
 
-def nmi(truth, found):
+def nmi(truth, found, by_smaller=False):
     truth, found = list(truth), list(found)
     if len(set(truth)) == 1 and len(set(found)) == 1:
         return 1.0
@@ -30,7 +30,8 @@ def nmi(truth, found):
         return 0.0
     joint = list(zip(truth, found, strict=True))
     h_truth, h_found = entropy(truth), entropy(found)
-    return (h_truth + h_found - entropy(joint)) / math.sqrt(h_truth * h_found)
+    most = min(h_truth, h_found) if by_smaller else math.sqrt(h_truth * h_found)
+    return (h_truth + h_found - entropy(joint)) / most
 
 
 def ari(truth, found):
@@ -953,6 +954,29 @@ def meta_vote(labels, parts):
         ]
         chosen.append(shares.index(max(shares)))
     return chosen
+
+
+def agreement(labels, parts):
+    """Of the clusters that meta-clusters lead to: how many, and their mean NMI, both ways."""
+    chosen = np.array(meta_vote(labels, parts))
+    seen = [(chosen[column != -1], column[column != -1]) for column in labels.T]
+    means = [np.mean([nmi(*pair, by_smaller=way) for pair in seen]) for way in (False, True)]
+    return len(set(chosen.tolist())), *means
+
+
+def agrees_better(labels, parts, others):
+    """No fewer clusters, a higher NMI; of as many clusters, higher by either way."""
+    (n, *means), (n_other, *other_means) = agreement(labels, parts), agreement(labels, others)
+    higher = [a > b + 1e-9 for a, b in zip(means, other_means, strict=True)]
+    return all(higher) if n == n_other else n > n_other and higher[0]
+
+
+def whole_weights(weights):
+    """Edges only, the heaviest of weight 10,000, the others rounded, to at least 1."""
+    edges = weights * (1 - np.eye(len(weights)))
+    return np.where(
+        edges > 0, np.maximum(1, np.rint(edges * (10_000 / max(edges.max(), 1e-300)))), 0
+    )
 
 
 def cut_of(weights, labels):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import naive
 from coterie import CSPA, Ensemble, MemoryLimitError
-from coterie._partition import _metis, cut_weight
+from coterie._partition import _moves, cut_weight
 from coterie.consensus._cspa import similarity_graph
 from strategies import label_matrices, noisy_labels, random_labels
 
@@ -61,7 +61,7 @@ def test_cuts_by_metis_are_improved(seed, monkeypatch):
         return cut_weight(similarity, found[rows])
 
     improved = weight_of_cut()
-    monkeypatch.setattr(_metis, "_MOST_GAINS", 0)
+    monkeypatch.setattr(_moves, "_MOST_GAINS", 0)
     assert improved < weight_of_cut()
 
 

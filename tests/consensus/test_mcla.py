@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 import naive
 from coterie import MCLA, Ensemble, MemoryLimitError
 from coterie._kernels import meta_graph
-from coterie._partition import _metis, cluster_order
+from coterie._partition import _moves, cluster_order, heaviest_parts, spectral_graph
 from coterie.consensus import _mcla as module
-from coterie.consensus._mcla import associate, jaccard_graph, meta_clusters
+from coterie.consensus._mcla import agrees_better, associate, jaccard_graph, meta_clusters
 from strategies import label_matrices, noisy_labels, random_labels
 
 ignore_warning = pytest.mark.filterwarnings("ignore:no object ended")
@@ -54,6 +54,57 @@ def test_objects_go_where_most_of_their_clusters_are(labels, data):
     parts = np.array(data.draw(st.permutations([*range(k), *[0] * (n_all - k)])))
     shares = associate(ensemble.labels, ensemble.offsets, parts)
     assert np.argmax(shares, axis=1).tolist() == naive.meta_vote(labels, parts)
+
+
+@settings(max_examples=200)
+@given(labels=label_matrices(), data=st.data())
+def test_which_of_two_meta_clusterings_agrees_better(labels, data):
+    ensemble = Ensemble(labels)
+    n_all = int(ensemble.offsets[-1])
+    k = data.draw(st.integers(1, n_all))
+    parts, others = (
+        np.array(data.draw(st.permutations([*range(k), *[0] * (n_all - k)]))) for _ in range(2)
+    )
+    found = agrees_better(ensemble, parts, others)
+    assert found == naive.agrees_better(labels, parts, others)
+    agreement = module.agreement_with(ensemble, parts)
+    assert agreement == pytest.approx(naive.agreement(labels, parts))
+    rows, counts, _ = ensemble.patterns
+    votes = meta_graph.count_votes(rows, counts, ensemble.offsets, parts, k)
+    chosen = naive.meta_vote(labels, parts)
+    assert votes[:, -1].tolist() == [chosen.count(part) for part in range(k)]
+
+
+@ignore_warning
+@settings(max_examples=100)
+@given(labels=label_matrices(), data=st.data())
+def test_spectral_cut_or_one_of_even_parts(labels, data):
+    ensemble = Ensemble(labels)
+    n_all = int(ensemble.offsets[-1])
+    k = data.draw(st.integers(1, n_all))
+    order = cluster_order(ensemble)
+    graph = jaccard_graph(ensemble, order)
+    first = spectral_graph(graph, k, random_state=0)
+    weights = naive.incidence(labels).sum(axis=0).astype(int)[order]
+    imbalance = data.draw(st.sampled_from([0.0, 0.05, 0.5]))
+    heaviest = heaviest_parts(weights, k, imbalance).tolist()
+    edges = naive.whole_weights(graph.toarray())
+    even = naive.improve_graph_cut(edges, weights, first, heaviest, patience=50)
+    cuts = np.empty((2, n_all), dtype=int)
+    for cut, parts in zip(cuts, (first, even), strict=True):
+        names = list(dict.fromkeys(parts))
+        cut[order] = [names.index(part) for part in parts]
+    expected = cuts[int(naive.agrees_better(labels, cuts[1], cuts[0]))]
+    found = meta_clusters(ensemble, k, partitioner="spectral", imbalance=imbalance, seed=0)
+    assert found.tolist() == expected.tolist()
+
+
+def test_even_parts_where_the_spectral_cut_leaves_some_without_objects(monkeypatch):
+    labels = np.array([[0, 1], [2, 1], [0, 1], [2, 0], [0, 1]])
+    assert MCLA(3, random_state=0).fit(labels).labels_.tolist() == [0, 1, 0, 2, 0]
+    monkeypatch.setattr(module, "_MOST_GAINS", 4 * 3 - 1)  # clusters and parts are too many
+    with pytest.warns(UserWarning, match="no object ended with 1 of the n_clusters=3"):
+        assert MCLA(3, random_state=0).fit(labels).n_clusters_ == 2
 
 
 @ignore_warning
@@ -109,7 +160,7 @@ def test_cuts_by_metis_are_improved(seed, monkeypatch):
         return naive.cut_of(similarity, parts)
 
     improved = weight_of_cut()
-    monkeypatch.setattr(_metis, "_MOST_GAINS", 0)
+    monkeypatch.setattr(_moves, "_MOST_GAINS", 0)
     assert improved < weight_of_cut()
 
 
@@ -150,6 +201,21 @@ def test_graph_of_clusters_has_only_those_that_share_objects(monkeypatch):
         tracemalloc.stop()
     assert graph.nnz == 300 * 10 * 10
     assert peak < 5e6
+
+
+def test_memory_of_a_fit_is_what_was_checked():
+    # 8 partitions of 500 clusters that share objects at random: nearly all is the graph.
+    labels = np.random.default_rng(0).integers(0, 500, (20_000, 8))
+    ensemble = Ensemble(labels)
+    n_pairs = jaccard_graph(ensemble, cluster_order(ensemble)).nnz
+    meta_clusters(ensemble, 4, partitioner="spectral", imbalance=0.05, seed=0)  # compiles
+    tracemalloc.start()
+    try:
+        meta_clusters(ensemble, 4, partitioner="spectral", imbalance=0.05, seed=0)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < module._BYTES_PER_PAIR * n_pairs
 
 
 def test_memory_does_not_depend_on_the_order_of_partitions(monkeypatch):

@@ -16,6 +16,7 @@ from coterie._partition._kmeans import (
     lloyd,
 )
 from coterie._partition._metis import cut_bipartite_graph, cut_graph, cut_weight
+from coterie._partition._moves import balanced_cut
 from coterie._partition._options import as_seed, check_partitioner, heaviest_parts
 from coterie._partition._spectral import (
     cluster_order,
@@ -35,6 +36,7 @@ __all__ = [
     "Parts",
     "Points",
     "as_seed",
+    "balanced_cut",
     "check_partitioner",
     "cluster_order",
     "cluster_sizes",

@@ -34,6 +34,17 @@ _DENSE = 0.2  # share of entries that are not 0, up to which a matrix is worth t
 _SEED = {"rng": 0} if "rng" in signature(scipy.sparse.linalg.eigsh).parameters else {}
 
 
+class _Operator(scipy.sparse.linalg.LinearOperator):
+    """What multiplies a vector, or several, without checks: on small ones these cost as much."""
+
+    def __init__(self, shape: tuple[int, int], one: Any, many: Any = None) -> None:
+        super().__init__(np.float64, shape)
+        self.matvec, self._matmat = one, many
+
+    def _matvec(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self.matvec(vector)
+
+
 class Product:
     """G'G for a sparse G, which is never made."""
 
@@ -62,12 +73,7 @@ class Product:
     def operator(self) -> Any:
         """Return what multiplies vectors."""
         G, turned = self._factor, self._factor.T.tocsr()
-        return scipy.sparse.linalg.LinearOperator(
-            self.shape,
-            matvec=lambda v: turned @ (G @ v),
-            matmat=lambda V: turned @ (G @ V),
-            dtype=np.float64,
-        )
+        return _Operator(self.shape, lambda v: turned @ (G @ v), lambda V: turned @ (G @ V))
 
     def toarray(self) -> NDArray[np.float64]:
         """Return the matrix."""
@@ -103,11 +109,8 @@ class _Sparse:
         graph.sort_indices()
         ends, indices = graph.indptr, graph.indices.view(np.uint32)  # unsigned: quicker to look up
         parts = (ends, indices, graph.data, after_diagonal(ends, graph.indices), graph.diagonal())
-        return scipy.sparse.linalg.LinearOperator(
-            graph.shape,
-            matvec=lambda vector: multiply(*parts, vector.ravel()),
-            matmat=lambda vectors: graph @ vectors,
-            dtype=np.float64,
+        return _Operator(
+            graph.shape, lambda vector: multiply(*parts, vector), lambda vectors: graph @ vectors
         )
 
 
@@ -135,11 +138,10 @@ class _Dense:
     def operator(self) -> Any:
         """Return what multiplies vectors, reading half of the matrix."""
         matrix = self._matrix.T  # the same, in the order of columns
-        return scipy.sparse.linalg.LinearOperator(
+        return _Operator(
             self.shape,
-            matvec=lambda vector: scipy.linalg.blas.dsymv(1.0, matrix, vector.ravel()),
-            matmat=lambda vectors: matrix @ vectors,
-            dtype=np.float64,
+            lambda vector: scipy.linalg.blas.dsymv(1.0, matrix, vector),
+            lambda vectors: matrix @ vectors,
         )
 
     def toarray(self) -> NDArray[np.float64]:
@@ -276,10 +278,9 @@ def lanczos(matrix: Any, n_wanted: int, near: NDArray[np.float64]) -> tuple[Any,
         off = np.abs(matrix @ vectors - vectors * values).max()
         if off > 1e-12 or np.diff(values).min(initial=1.0) < EQUAL:
             return None
-        left = scipy.sparse.linalg.LinearOperator(
+        left = _Operator(
             matrix.shape,
-            matvec=lambda v: matrix @ v - vectors @ ((values + 1.0) * (vectors.T @ v)),
-            dtype=np.float64,
+            lambda v: matrix.matvec(v) - vectors @ ((values + 1.0) * (vectors.T @ v)),
         )
         start = random.standard_normal(size)
         start -= vectors @ (vectors.T @ start)

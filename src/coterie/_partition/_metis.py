@@ -8,18 +8,16 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
+from coterie._partition._moves import FINE, PATIENCE, is_soon_improved
 from coterie._partition._options import check_imbalance, heaviest_parts
 from coterie._progress import stretch
 
 __all__ = ["cut_bipartite_graph", "cut_graph", "cut_weight"]
 
-_FINE = 10_000  # what the largest weight becomes where weights are no integers
 _ENOUGH_EDGES = 2_000_000  # entries of the graphs of all runs that are compared
 _MOST_RUNS = 5
 _N_SEEDS = 2**31 - 1
 _MOST_BIPARTITE_RUNS = 10  # while some part is without columns
-_MOST_GAINS = 100_000  # vertices times parts, for which the best move is looked for again and again
-_PATIENCE = 50  # moves in a row that do not help
 
 
 def cut_graph(
@@ -99,7 +97,7 @@ def cut_graph(
     arguments: dict[str, Any] = {"recursive": recursive, **_adjacency(graph, metis)}
     if vertex_weights is not None:
         arguments["vweights"] = np.asarray(vertex_weights, dtype=np.int64)
-    improve = improve and needs is None and n * n_parts <= _MOST_GAINS
+    improve = improve and needs is None and is_soon_improved(n, n_parts)
     n_runs = int(np.clip(_ENOUGH_EDGES // max(graph.nnz, 1), 1, most_runs))
     best, lowest, n_best_empty = None, np.inf, n_parts + 1
     n_tried = n_valid = 0
@@ -195,7 +193,7 @@ def _improve(
     found, _ = weigh_parts(vertex_weights, labels, n_parts)
     heaviest = np.maximum(found, heaviest_parts(vertex_weights, n_parts, imbalance))
     arrays = graph.indptr, graph.indices, graph.data
-    improve_cut(arrays, vertex_weights, labels, heaviest, _PATIENCE)
+    improve_cut(arrays, vertex_weights, labels, heaviest, PATIENCE)
 
 
 def _repaired(
@@ -228,7 +226,7 @@ def _integer_graph(graph: Any, metis: Any) -> Any:
     if data.dtype.kind not in "iub":
         rounded = np.rint(data)
         if not np.array_equal(rounded, data):
-            rounded = np.maximum(1, np.rint(data * (_FINE / data.max())))
+            rounded = np.maximum(1, np.rint(data * (FINE / data.max())))
         data = rounded
     data = data.astype(np.int64)
     # METIS adds weights up in its own integers, which may have 32 bits.
