@@ -261,12 +261,22 @@ def coassociation(labels):
 
 
 def weighted_scores(labels, together, apart):
-    """Sum over the partitions that saw both objects of what each gives for the pair."""
+    """Sum over the partitions that saw both objects of what each gives for the pair.
+
+    ``together[e]`` is a number, or a dictionary with a number for each label.
+    """
     n, n_partitions = len(labels), len(labels[0])
+
+    def give(e, i, j):
+        if labels[i][e] != labels[j][e]:
+            return Fraction(apart[e])
+        weight = together[e]
+        return Fraction(weight[labels[i][e]] if isinstance(weight, dict) else weight)
+
     return [
         [
             sum(
-                Fraction(together[e]) if labels[i][e] == labels[j][e] else Fraction(apart[e])
+                give(e, i, j)
                 for e in range(n_partitions)
                 if labels[i][e] != -1 and labels[j][e] != -1
             )
@@ -298,6 +308,49 @@ def overlap(labels):
         for name in codes(column)[1]
     ]
     return [[len(a & b) for b in clusters] for a in clusters]
+
+
+def clusters_of(labels):
+    """The clusters of all partitions as (partition, set of objects), in the order of `overlap`."""
+    return [
+        (e, {i for i, value in enumerate(column) if value == name})
+        for e, column in enumerate(np.asarray(labels).T.tolist())
+        for name in codes(column)[1]
+    ]
+
+
+def eci(labels, theta=0.4):
+    """Ensemble-driven cluster index: exp(-H / (theta L)), H summed over partitions, in bits."""
+    labels = np.asarray(labels)
+    weights = []
+    for _, members in clusters_of(labels):
+        total = 0.0
+        for column in labels.T.tolist():
+            seen = [column[i] for i in members if column[i] != -1]
+            for name in set(seen):
+                p = seen.count(name) / len(seen)
+                total -= p * math.log2(p)
+        weights.append(math.exp(-total / (theta * labels.shape[1])))
+    return weights
+
+
+def ncai(labels):
+    """Mean NMI (by the larger entropy) of each partition with the others, over the largest."""
+    columns = np.asarray(labels).T.tolist()
+    means = []
+    for e, one in enumerate(columns):
+        total = 0.0
+        for f, other in enumerate(columns):
+            both = [(x, y) for x, y in zip(one, other, strict=True) if -1 not in (x, y)]
+            a, b = [x for x, _ in both], [y for _, y in both]
+            if e == f or not both:
+                continue
+            larger = max(entropy(a), entropy(b))
+            joint = entropy(both)
+            total += (entropy(a) + entropy(b) - joint) / larger if larger > 0 else 1.0
+        means.append(total)
+    largest = max(means)
+    return [mean / largest if largest > 1e-12 else 1.0 for mean in means]
 
 
 def order_by_size(labels):

@@ -66,6 +66,18 @@ def pair_weights(n_partitions, *, among=None):
     return st.tuples(vector, vector)
 
 
+@st.composite
+def weights_by_cluster(draw, labels):
+    """(together, apart): as `pair_weights`, but a dictionary of labels for each partition."""
+    value = st.sampled_from([-1.5, -0.5, 0.0, 0.25, 0.5, 1.0, 2.0])
+    together = [
+        {name: draw(value) for name in sorted(set(column) - {MISSING})}
+        for column in labels.T.tolist()
+    ]
+    apart = np.array([draw(value) for _ in together])
+    return together, apart
+
+
 def random_labels(seed, n_objects, n_partitions, *, most=6, missing=0.0):
     """(n, L) random labels for larger tests; no column is missing as a whole."""
     random = np.random.default_rng(seed)

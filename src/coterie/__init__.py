@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from coterie.consensus import HGPA as HGPA
     from coterie.consensus import HNE as HNE
     from coterie.consensus import LACA as LACA
+    from coterie.consensus import LWEA as LWEA
     from coterie.consensus import MCLA as MCLA
     from coterie.consensus import PEACE as PEACE
     from coterie.consensus import PWEC as PWEC
@@ -55,6 +56,7 @@ _HOME = {
     "EAC": "coterie.consensus",
     "HNE": "coterie.consensus",
     "LACA": "coterie.consensus",
+    "LWEA": "coterie.consensus",
     "PEACE": "coterie.consensus",
     "MSTEClust": "coterie.consensus",
     "MixtureModel": "coterie.consensus",

@@ -1,8 +1,8 @@
 """Trees of objects from an ensemble, by any linkage that needs no matrix, or by SciPy.
 
 `average_tree` serves every method whose similarity of two objects is a sum over partitions:
-plain votes (EAC) and weighted ones (LACA). It works on the distinct rows of labels, and chooses
-among three ways that give the same tree, ties aside:
+plain votes (EAC), votes weighted by partition (LACA, WEAC) or by cluster (LWEA). It works on the
+distinct rows of labels, and chooses among three ways that give the same tree, ties aside:
 
 greedy
     up to `GREEDY_MOST` distinct rows: the best pair is merged again and again, by the
@@ -33,12 +33,16 @@ __all__ = [
     "Tree",
     "average_tree",
     "complete_tree",
+    "merge_sums",
     "scipy_linkage",
     "single_tree",
+    "tree_of_leaves",
     "tree_of_sums",
 ]
 
 Regime = Literal["auto", "triangle", "matrix-free"]
+
+_Merges = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 
 GREEDY_MOST = 1500  # leaves; beyond, looking for lost partners can become cubic
 _WORTHWHILE = 0.1  # a round that merges fewer than this share of clusters is the last
@@ -51,6 +55,14 @@ class Tree(NamedTuple):
     second: NDArray[np.int64]
     link: NDArray[np.float64]
     """Similarity at which the two were merged; never rises."""
+
+    @classmethod
+    def from_scipy(cls, matrix: NDArray[np.float64]) -> Tree:
+        """Return the tree of SciPy's linkage matrix; links are 1 - height."""
+        from coterie._kernels.linkage import smallest_leaves
+
+        first, second = smallest_leaves(matrix)
+        return cls(first, second, 1.0 - matrix[:, 2])
 
     @property
     def n_objects(self) -> int:
@@ -89,10 +101,12 @@ def average_tree(
     ----------
     ensemble : Ensemble
         The partitions.
-    together, apart : ndarray of shape (n_partitions,), optional
-        What each partition that saw both objects gives for a pair that it puts together, and
-        for one that it puts apart. The score of a pair is the sum. Without them the score is
-        the co-association.
+    together : ndarray of shape (n_partitions,) or (K,), optional
+        What each partition that saw both objects gives for a pair that it puts together: one
+        weight per partition, or one for each of the K clusters of all partitions. The score of a
+        pair is the sum over partitions. Default: the score is the co-association.
+    apart : ndarray of shape (n_partitions,), optional
+        What each partition gives for a pair that it saw and puts apart. Default: 0.
     regime : {'auto', 'triangle', 'matrix-free'}
         See the top of this module.
     memory_limit : int or str, optional
@@ -107,27 +121,20 @@ def average_tree(
 
     if regime not in ("auto", "triangle", "matrix-free"):
         raise ValueError(f"regime must be 'auto', 'triangle' or 'matrix-free'; got {regime!r}.")
-    n_partitions = ensemble.n_partitions
-    if together is None or apart is None:
+    if together is None:
         kind = kernels.SHARES if ensemble.has_missing else kernels.COUNTS
-        weights = np.zeros((2, n_partitions))
+        weights = _NO_WEIGHTS
         # With missing labels other pairs than identical ones can have co-association 1, and the
         # order among them is part of the definition while it can be afforded.
         collapse = kind == kernels.COUNTS or ensemble.n_objects > GREEDY_MOST
         tolerance = 0.0 if kind == kernels.COUNTS else 1e-12
     else:
         kind = kernels.WEIGHTS
-        weights = np.array([together, apart], dtype=np.float64)
-        # Identical rows are each other's nearest only if no partition votes against agreement,
-        # and only they are if every one votes for it. Where others tie with them, the order
-        # among them is part of the definition while it can be afforded.
-        least = np.maximum(apart, 0) if ensemble.has_missing else apart
-        collapse = bool((together >= least).all())
-        if ensemble.n_objects <= GREEDY_MOST:
-            collapse &= not ensemble.has_missing and bool((together > apart).all())
-        tolerance = 1e-12 * float(np.abs(weights).max(axis=0).sum())
-    leaves = _leaves(ensemble, kind, weights, collapse)
-    unit = n_partitions if kind == kernels.COUNTS else 1.0
+        weights = _Weights.of(ensemble, together, apart)
+        collapse = _twins_merge_first(ensemble, weights)
+        tolerance = 1e-12 * weights.largest_score(ensemble.offsets)
+    leaves = _leaves(ensemble, kind, collapse, weights)
+    unit = ensemble.n_partitions if kind == kernels.COUNTS else 1.0
     if kind == kernels.WEIGHTS and regime == "auto" and len(leaves.counts) > GREEDY_MOST:
         leaves, unit = _in_points(leaves)
         tolerance = 0.0
@@ -148,6 +155,62 @@ def tree_of_sums(sums: NDArray[np.float64], sizes: NDArray[np.int64]) -> Tree:
     return _sorted_tree(first, second, link, tolerance)
 
 
+def merge_sums(sums: NDArray[np.float64], sizes: NDArray[np.float64], tolerance: float) -> _Merges:
+    """Merge leaves by average linkage, given the sums of scores over the pairs of their objects.
+
+    ``sums[u (u - 1) / 2 + v]`` is that of leaves u > v; `sizes` counts their objects. Both are
+    used up.
+    """
+    from coterie._kernels import linkage as kernels
+
+    n_leaves = len(sizes)
+    if n_leaves <= max(1, GREEDY_MOST):
+        return kernels.merge_greedily(sums, sizes, kernels.AVERAGE, tolerance)
+    every = np.arange(n_leaves)
+    nothing = kernels.Leaves(  # the chain reads sums, so it will not look at labels
+        kind=kernels.WEIGHTS,
+        columns=np.zeros((1, 1), dtype=np.uint8),
+        missing=np.uint8(255),
+        has_missing=False,
+        n_codes=1,
+        offsets=np.zeros(1, dtype=np.int64),
+        together=np.empty(0),
+        apart=np.empty(0),
+        points_together=np.empty(0, dtype=np.int32),
+        points_apart=np.empty(0, dtype=np.int32),
+        counts=np.ones(1, dtype=np.int64),
+        count_type=np.empty(0, dtype=np.uint8),
+    )
+    after = np.full(n_leaves, -1)
+    with stretch("merging clusters", n_leaves**2) as done:
+        return kernels.merge_by_chain(
+            nothing, every.copy(), every, after, sizes, tolerance, sums, done
+        )
+
+
+def tree_of_leaves(
+    inverse: NDArray[np.int64],
+    merges: _Merges,
+    twin_links: NDArray[np.float64],
+    tolerance: float = 0.0,
+) -> Tree:
+    """Return the tree of objects, given the merges of leaves and the leaf of each object.
+
+    Objects of the same leaf are merged first; their links are `twin_links`, one per leaf.
+    """
+    first, second, link = merges
+    first_object = np.empty(len(twin_links), dtype=np.int64)
+    first_object[inverse[::-1]] = np.arange(len(inverse) - 1, -1, -1)
+    twins = np.flatnonzero(first_object[inverse] != np.arange(len(inverse)))
+    twins = twins[np.argsort(first_object[inverse[twins]], kind="stable")]
+    return _sorted_tree(
+        np.concatenate([first_object[inverse[twins]], first_object[first]]),
+        np.concatenate([twins, first_object[second]]),
+        np.concatenate([twin_links[inverse[twins]], link]),
+        tolerance,
+    )
+
+
 def single_tree(ensemble: Ensemble) -> Tree:
     """Merge by the largest co-association of any pair, in O(n) memory (a spanning tree)."""
     from coterie._kernels import linkage as kernels
@@ -156,7 +219,7 @@ def single_tree(ensemble: Ensemble) -> Tree:
     if ensemble.n_objects <= GREEDY_MOST:
         return _greedy_tree(ensemble, kernels.SINGLE)
     kind = kernels.SHARES if ensemble.has_missing else kernels.COUNTS
-    leaves = _leaves(ensemble, kind, np.zeros((2, ensemble.n_partitions)), collapse=True)
+    leaves = _leaves(ensemble, kind, collapse=True)
     find_tree = (
         spanning_tree.tree_of_shares if ensemble.has_missing else spanning_tree.tree_of_counts
     )
@@ -181,7 +244,6 @@ def scipy_linkage(
     from scipy.cluster import hierarchy
 
     from coterie._kernels.coassociation import condensed_distances
-    from coterie._kernels.linkage import smallest_leaves
 
     n = ensemble.n_objects
     check_fits(
@@ -193,8 +255,7 @@ def scipy_linkage(
     distances = condensed_distances(ensemble.narrow_columns, ensemble.has_missing)
     with stretch("merging clusters (SciPy)"):
         matrix = hierarchy.linkage(distances, method=method)
-    first, second = smallest_leaves(matrix)
-    return Tree(first, second, 1.0 - matrix[:, 2]), matrix
+    return Tree.from_scipy(matrix), matrix
 
 
 def complete_tree(ensemble: Ensemble, *, memory_limit: int | str | None = None) -> Tree:
@@ -211,7 +272,7 @@ def _greedy_tree(ensemble: Ensemble, rule: int) -> Tree:
 
     kind = kernels.SHARES if ensemble.has_missing else kernels.COUNTS
     collapse = not ensemble.has_missing
-    leaves = _leaves(ensemble, kind, np.zeros((2, ensemble.n_partitions)), collapse)
+    leaves = _leaves(ensemble, kind, collapse)
     alone = leaves._replace(counts=np.ones_like(leaves.counts))
     merges = _merge_greedily(alone, rule, tolerance=0.0)
     tree = _tree_of_objects(ensemble, leaves, merges, collapse)
@@ -222,7 +283,52 @@ def _greedy_tree(ensemble: Ensemble, rule: int) -> Tree:
 # --- leaves ---------------------------------------------------------------------------------------
 
 
-def _leaves(ensemble, kind, weights, collapse):
+class _Weights(NamedTuple):
+    """What partitions give for pairs of objects that they saw."""
+
+    together: NDArray[np.float64]
+    """(K,): for a pair together in each cluster."""
+    apart: NDArray[np.float64]
+    """(L,): for a pair that each partition puts apart."""
+
+    @classmethod
+    def of(
+        cls,
+        ensemble: Ensemble,
+        together: NDArray[np.float64],
+        apart: NDArray[np.float64] | None,
+    ) -> _Weights:
+        together = np.asarray(together, dtype=np.float64)
+        if len(together) == ensemble.n_partitions:
+            together = np.repeat(together, ensemble.n_clusters)
+        if apart is None:
+            apart = np.zeros(ensemble.n_partitions)
+        return cls(together, np.asarray(apart, dtype=np.float64))
+
+    def largest_score(self, offsets: NDArray[np.int64]) -> float:
+        """Return the largest absolute score that a pair could have."""
+        together = np.maximum.reduceat(np.abs(self.together), offsets[:-1])
+        return float(np.maximum(together, np.abs(self.apart)).sum())
+
+
+def _twins_merge_first(ensemble: Ensemble, weights: _Weights) -> bool:
+    """Return whether identical rows can be merged before everything else.
+
+    They are each other's nearest only if no partition votes against agreement, and only they are
+    if every one votes for it. Where others tie with them, the order among them is part of the
+    definition while it can be afforded.
+    """
+    apart = np.repeat(weights.apart, ensemble.n_clusters)
+    if ensemble.n_objects <= GREEDY_MOST:
+        return not ensemble.has_missing and bool((weights.together > apart).all())
+    least = np.maximum(apart, 0) if ensemble.has_missing else apart
+    return bool((weights.together >= least).all())
+
+
+_NO_WEIGHTS = _Weights(np.empty(0), np.empty(0))
+
+
+def _leaves(ensemble, kind, collapse, weights=_NO_WEIGHTS):
     from coterie._kernels.coassociation import count_dtype, missing_code
     from coterie._kernels.linkage import Leaves
 
@@ -239,8 +345,11 @@ def _leaves(ensemble, kind, weights, collapse):
         missing=missing_code(columns),
         has_missing=ensemble.has_missing,
         n_codes=n_codes,
-        weights=weights,
-        points=np.zeros((2, 0), dtype=np.int32),
+        offsets=ensemble.offsets,
+        together=weights.together,
+        apart=weights.apart,
+        points_together=np.empty(0, dtype=np.int32),
+        points_apart=np.empty(0, dtype=np.int32),
         counts=counts,
         # The spanning tree needs two numbers above the largest count.
         count_type=np.empty(0, dtype=count_dtype(ensemble.n_partitions + 2)),
@@ -251,17 +360,9 @@ def _tree_of_objects(  # type: ignore[no-untyped-def]
     ensemble, leaves, merges, collapse, tolerance=0.0
 ) -> Tree:
     """Put the merges of identical objects before those of leaves."""
-    first, second, link = merges
     if collapse:
-        _, _, inverse = ensemble.patterns
-        first_object = np.empty(len(leaves.counts), dtype=np.int64)
-        first_object[inverse[::-1]] = np.arange(len(inverse) - 1, -1, -1)
-        twins = np.flatnonzero(first_object[inverse] != np.arange(len(inverse)))
-        twins = twins[np.argsort(first_object[inverse[twins]], kind="stable")]
-        twin_link = _self_scores(leaves)[inverse[twins]]
-        first = np.concatenate([first_object[inverse[twins]], first_object[first]])
-        second = np.concatenate([twins, first_object[second]])
-        link = np.concatenate([twin_link, link])
+        return tree_of_leaves(ensemble.patterns.inverse, merges, _self_scores(leaves), tolerance)
+    first, second, link = merges
     return _sorted_tree(first, second, link, tolerance)
 
 
@@ -291,12 +392,17 @@ def _in_points(leaves):
     """
     from coterie._kernels import linkage as kernels
 
-    largest = float(np.abs(leaves.weights).max(axis=0).sum())
+    largest = _Weights(leaves.together, leaves.apart).largest_score(leaves.offsets)
     unit = 2.0**30 / largest if largest > 0 else 1.0
-    points = np.rint(leaves.weights * unit).astype(np.int32)
-    return leaves._replace(
-        kind=kernels.POINTS, weights=points.astype(np.float64), points=points
-    ), unit
+    together, apart = np.rint(leaves.together * unit), np.rint(leaves.apart * unit)
+    whole = leaves._replace(
+        kind=kernels.POINTS,
+        together=together,
+        apart=apart,
+        points_together=together.astype(np.int32),
+        points_apart=apart.astype(np.int32),
+    )
+    return whole, unit
 
 
 def _self_scores(leaves) -> NDArray[np.float64]:  # type: ignore[no-untyped-def]
@@ -308,12 +414,13 @@ def _self_scores(leaves) -> NDArray[np.float64]:  # type: ignore[no-untyped-def]
         return seen.sum(axis=0).astype(np.float64)
     if leaves.kind == kernels.SHARES:
         return seen.any(axis=0).astype(np.float64)
-    return leaves.weights[0] @ seen
+    scores = np.zeros(seen.shape[1])
+    for e, codes in enumerate(leaves.columns):
+        scores[seen[e]] += leaves.together[leaves.offsets[e] + codes[seen[e]]]
+    return scores
 
 
 # --- merging --------------------------------------------------------------------------------------
-
-_Merges = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 
 
 def _average_merges(leaves, tolerance: float, regime: Regime, limit: int) -> _Merges:  # type: ignore[no-untyped-def]

@@ -14,7 +14,13 @@ import naive
 from coterie import Ensemble, MemoryLimitError, _linkage
 from coterie._kernels import linkage as kernels
 from coterie._linkage import Tree, average_tree, complete_tree, scipy_linkage, single_tree
-from strategies import label_matrices, noisy_labels, pair_weights, random_labels
+from strategies import (
+    label_matrices,
+    noisy_labels,
+    pair_weights,
+    random_labels,
+    weights_by_cluster,
+)
 
 REGIMES = ["auto", "triangle", "matrix-free"]
 every_regime = pytest.mark.parametrize("regime", REGIMES)
@@ -47,6 +53,17 @@ def weighted_labels(**options):
     )
 
 
+def cluster_weighted_labels(**options):
+    return label_matrices(**options).flatmap(
+        lambda labels: st.tuples(st.just(labels), weights_by_cluster(labels))
+    )
+
+
+def flat(together):
+    """The weights of all clusters in the order of the ensemble's clusters."""
+    return np.array([weights[name] for weights in together for name in sorted(weights)])
+
+
 def mean_scores(labels, together, apart):
     """The scores as floats, for larger ensembles."""
     seen = (labels[:, None] >= 0) & (labels[None] >= 0)
@@ -69,6 +86,17 @@ def test_greedy_tree_of_weights_is_that_of_the_definition(drawn):
     labels, (together, apart) = drawn
     exact = naive.greedy_merges(naive.weighted_scores(labels.tolist(), together, apart))
     assert_same_merges(average_tree(Ensemble(labels), together=together, apart=apart), exact)
+
+
+@given(drawn=cluster_weighted_labels())
+def test_greedy_tree_of_weighted_clusters_is_that_of_the_definition(drawn):
+    labels, (together, apart) = drawn
+    scores = naive.weighted_scores(labels.tolist(), together, apart)
+    tree = average_tree(Ensemble(labels), together=flat(together), apart=apart)
+    if any(weight <= apart[e] for e, by in enumerate(together) for weight in by.values()):
+        assert_same_merges(tree, naive.greedy_merges(scores))
+    else:  # identical rows come first, whatever else ties with them
+        naive.check_merges(scores, merges_of(tree))
 
 
 @given(labels=label_matrices(max_objects=8), data=st.data())
@@ -118,6 +146,23 @@ def test_each_merge_by_weights_is_of_a_best_pair(regime, drawn):
     scores = naive.weighted_scores(labels.tolist(), together, apart)
     # Weights may be rounded to 2^-30 of the largest possible score.
     naive.check_merges(scores, merges_of(tree), tolerance=1e-7)
+
+
+@every_regime
+@given(drawn=cluster_weighted_labels(max_objects=12))
+def test_each_merge_by_weighted_clusters_is_of_a_best_pair(regime, drawn):
+    labels, (together, apart) = drawn
+    with beyond_greedy():
+        tree = average_tree(Ensemble(labels), together=flat(together), apart=apart, regime=regime)
+    scores = naive.weighted_scores(labels.tolist(), together, apart)
+    naive.check_merges(scores, merges_of(tree), tolerance=1e-7)
+
+
+def test_weight_against_agreement_in_one_cluster_keeps_twins_apart():
+    labels = np.array([[0, 0], [0, 0], [1, 0], [1, 0]])
+    tree = average_tree(Ensemble(labels), together=np.array([-1.0, 1.0, 0.5]))
+    assert naive.same_partition(tree.cut(3), [0, 1, 2, 2])
+    assert tree.link[0] == 1.5
 
 
 @given(labels=label_matrices(max_objects=12))

@@ -28,7 +28,7 @@ from coterie._kernels.coassociation import (
 # What a pair of objects scores.
 COUNTS = 0  # the number of partitions that put them together
 SHARES = 1  # that number over the number of partitions that saw both
-WEIGHTS = 2  # for each partition that saw both: its weight for together, or for apart
+WEIGHTS = 2  # for each partition that saw both: the weight of the cluster they share, or for apart
 POINTS = 3  # the same with whole numbers for weights, which is faster, and exact
 
 # How the similarity of two clusters follows from their pairs of objects.
@@ -52,10 +52,16 @@ class Leaves(NamedTuple):
     has_missing: bool
     n_codes: int
     """All other codes are below this."""
-    weights: NDArray[np.float64]
-    """(2, L): for WEIGHTS and POINTS, what each partition gives for together and for apart."""
-    points: NDArray[np.int32]
-    """The same for POINTS; the sum of all fits int32."""
+    offsets: NDArray[np.int64]
+    """(L + 1,): where the clusters of each partition start in `together`."""
+    together: NDArray[np.float64]
+    """(K,): for WEIGHTS and POINTS, what a partition gives for a pair together in each cluster."""
+    apart: NDArray[np.float64]
+    """(L,): what each partition gives for a pair that it saw and puts apart."""
+    points_together: NDArray[np.int32]
+    """The same for POINTS; the largest possible score fits int32."""
+    points_apart: NDArray[np.int32]
+    """The same for POINTS."""
     counts: NDArray[np.int64]
     """(p,): how many objects each leaf stands for."""
     count_type: NDArray[Any]
@@ -98,40 +104,47 @@ def _score_tile(leaves, i, n_seen, start, stop, scratch, out):
             columns, leaves.missing, leaves.has_missing, i, seen, n_seen, start, stop, counts, out
         )
     elif leaves.kind == POINTS:
-        _weigh(leaves, leaves.points, i, seen, n_seen, start, stop, points)
+        _weigh(leaves, _points(leaves), i, seen, n_seen, start, stop, points)
         for j in range(stop - start):
             out[j] = points[j]
     else:
-        _weigh(leaves, leaves.weights, i, seen, n_seen, start, stop, out)
+        _weigh(leaves, (leaves.together, leaves.apart), i, seen, n_seen, start, stop, out)
+
+
+@njit
+def _points(leaves):
+    """Return the weights in whole numbers."""
+    return leaves.points_together, leaves.points_apart
 
 
 @njit
 def _weigh(leaves, weights, i, seen, n_seen, start, stop, out):
     """Add up for leaves start..stop-1 the weights of the partitions of `seen`."""
-    columns, missing = leaves.columns, leaves.missing
-    none = weights.dtype.type(0)
+    columns, missing, offsets = leaves.columns, leaves.missing, leaves.offsets
+    together, apart = weights
+    none = apart.dtype.type(0)
     target = out[: stop - start]
     if leaves.has_missing:
         target[:] = none
         for s in range(n_seen):
             e = seen[s]
             code, row = columns[e, i], columns[e, start:stop]
-            together, apart = weights[0, e], weights[1, e]
+            same, other = together[offsets[e] + code], apart[e]
             for j in range(stop - start):
-                target[j] += together if row[j] == code else (none if row[j] == missing else apart)
+                target[j] += same if row[j] == code else (none if row[j] == missing else other)
         return
     # Everyone saw everything: what all say of a pair that is apart everywhere, and what each
     # partition that puts the pair together adds. Two partitions at a time, for speed.
     apart_everywhere = none
     for e in range(n_seen):
-        apart_everywhere = weights.dtype.type(apart_everywhere + weights[1, e])
+        apart_everywhere = apart.dtype.type(apart_everywhere + apart[e])
     target[:] = apart_everywhere
     e = 0
     while e + 2 <= n_seen:
         code_a, code_b = columns[e, i], columns[e + 1, i]
         row_a, row_b = columns[e, start:stop], columns[e + 1, start:stop]
-        gain_a = weights.dtype.type(weights[0, e] - weights[1, e])
-        gain_b = weights.dtype.type(weights[0, e + 1] - weights[1, e + 1])
+        gain_a = apart.dtype.type(together[offsets[e] + code_a] - apart[e])
+        gain_b = apart.dtype.type(together[offsets[e + 1] + code_b] - apart[e + 1])
         for j in range(stop - start):
             target[j] += (gain_a if row_a[j] == code_a else none) + (
                 gain_b if row_b[j] == code_b else none
@@ -139,7 +152,7 @@ def _weigh(leaves, weights, i, seen, n_seen, start, stop, out):
         e += 2
     if e < n_seen:
         code, row = columns[e, i], columns[e, start:stop]
-        gain = weights.dtype.type(weights[0, e] - weights[1, e])
+        gain = apart.dtype.type(together[offsets[e] + code] - apart[e])
         for j in range(stop - start):
             target[j] += gain if row[j] == code else none
 
@@ -193,8 +206,9 @@ def _label_values(leaves, head, after):
             leaf = after[leaf]
         if leaves.kind != COUNTS:
             n_seen = value.sum()
-            together, apart = leaves.weights[0, e], leaves.weights[1, e]
-            for code in range(leaves.n_codes):
+            start, apart = leaves.offsets[e], leaves.apart[e]
+            for code in range(leaves.offsets[e + 1] - start):
+                together = leaves.together[start + code]
                 value[code] = together * value[code] + apart * (n_seen - value[code])
     return values
 
@@ -240,7 +254,7 @@ def nearest_leaves(leaves, tolerance, done):
                     count_together(leaves.columns, i, seen, n_seen, start, stop, counts[0])
                     j, score = _first_best(counts[0], i - start, stop - start, 0.0)
                 elif leaves.kind == POINTS:
-                    _weigh(leaves, leaves.points, i, seen, n_seen, start, stop, points)
+                    _weigh(leaves, _points(leaves), i, seen, n_seen, start, stop, points)
                     j, score = _first_best(points, i - start, stop - start, 0.0)
                 else:
                     _score_tile(leaves, i, n_seen, start, stop, scratch, scores)

@@ -9,6 +9,7 @@ from coterie.consensus._hbgf import HBGF
 from coterie.consensus._hgpa import HGPA
 from coterie.consensus._hne import HNE
 from coterie.consensus._laca import LACA
+from coterie.consensus._lwea import LWEA
 from coterie.consensus._mcla import MCLA
 from coterie.consensus._mixture import MixtureModel
 from coterie.consensus._msteclust import MSTEClust
@@ -27,6 +28,7 @@ __all__ = [
     "HGPA",
     "HNE",
     "LACA",
+    "LWEA",
     "MCLA",
     "PEACE",
     "PWEC",
@@ -43,6 +45,7 @@ __all__ = [
 CONSENSUS: dict[str, type[BaseConsensus]] = {
     "laca": LACA,
     "eac": EAC,
+    "lwea": LWEA,
     "msteclust": MSTEClust,
     "pwec": PWEC,
     "hne": HNE,

@@ -12,11 +12,12 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie._labels import order_by_size
+from coterie._linkage import Tree
 from coterie._notebook import FittedRepr
 from coterie.consensus._votes import ClusterVotes
 from coterie.ensemble import Ensemble, as_ensemble
 
-__all__ = ["BaseConsensus", "check_n_clusters"]
+__all__ = ["BaseConsensus", "TreeConsensus", "check_n_clusters"]
 
 
 class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
@@ -108,6 +109,41 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+class TreeConsensus(BaseConsensus):
+    """Base of the consensus functions that cut a tree of the objects.
+
+    A method writes `_grow(ensemble)`, which returns the tree; heights are 1 - similarity.
+    """
+
+    linkage_: NDArray[np.float64]
+
+    def cut(self, n_clusters: int) -> NDArray[np.int64]:
+        """Cut the fitted tree into another number of clusters.
+
+        Parameters
+        ----------
+        n_clusters : int
+            Number of clusters, from 1 to the number of objects.
+
+        Returns
+        -------
+        labels : ndarray of int64, shape (n_objects,)
+            What `labels_` would be with this number; the tree is not made again.
+        """
+        check_is_fitted(self)
+        check_n_clusters(self, n_clusters, len(self.linkage_) + 1)
+        return Tree.from_scipy(self.linkage_).cut(n_clusters)
+
+    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+        tree = self._grow(ensemble)
+        self.linkage_ = tree.to_scipy(1.0 - tree.link)
+        assert self.n_clusters is not None
+        return tree.cut(self.n_clusters)
+
+    def _grow(self, ensemble: Ensemble) -> Tree:
+        raise NotImplementedError(f"{type(self).__name__} must define _grow")
 
 
 def check_n_clusters(estimator: BaseConsensus, n_clusters: int | None, n_objects: int) -> None:

@@ -13,7 +13,7 @@ from coterie._linkage import (
     scipy_linkage,
     single_tree,
 )
-from coterie.consensus._base import BaseConsensus
+from coterie.consensus._base import TreeConsensus
 from coterie.ensemble import Ensemble, narrow_columns
 
 __all__ = ["EAC"]
@@ -62,7 +62,7 @@ def longest_lived(lifetimes: NDArray[np.float64], link: NDArray[np.float64]) -> 
     return 1 + int((link <= 0.5).sum())
 
 
-class EAC(BaseConsensus):
+class EAC(TreeConsensus):
     """Evidence accumulation clustering.
 
     Each partition votes on each pair of objects; the share of votes for "together" is their

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coterie._linkage import GREEDY_MOST, Tree, _sorted_tree
+from coterie._linkage import GREEDY_MOST, Tree, merge_sums, tree_of_leaves
 from coterie._linkage import average_tree as tree_of_votes
 from coterie._memory import check_fits
 from coterie._progress import stretch
@@ -19,7 +19,6 @@ from coterie.consensus._separation import (
     collect_runs,
     cut_criterion,
     cut_tree,
-    first_objects,
     nearest_cluster,
     spanning_tree,
 )
@@ -48,7 +47,6 @@ def average_tree(
         return tree_of_votes(
             ensemble,
             together=weights / weights.sum(),
-            apart=np.zeros(len(weights)),
             memory_limit=memory_limit,
         )
     labels, counts, inverse = ensemble.patterns
@@ -65,17 +63,9 @@ def average_tree(
         limit=memory_limit,
         way_out="Use cut='tree', which needs none",
     )
-    first, second, link = _merge(
-        _agreement_sums(ensemble, kind, labels, counts, weights), counts.astype(np.float64)
-    )
-    names = first_objects(inverse, n_leaves)
-    twins = np.flatnonzero(names[inverse] != np.arange(len(inverse)))
-    return _sorted_tree(
-        np.concatenate([names[inverse[twins]], names[first]]),
-        np.concatenate([twins, names[second]]),
-        np.concatenate([np.ones(len(twins)), link]),
-        _TIE,
-    )
+    sums = _agreement_sums(ensemble, kind, labels, counts, weights)
+    merges = merge_sums(sums, counts.astype(np.float64), _TIE)
+    return tree_of_leaves(inverse, merges, np.ones(n_leaves), _TIE)
 
 
 def _agreement_sums(
@@ -97,34 +87,6 @@ def _agreement_sums(
         for u in range(1, n_leaves):
             sums[u * (u - 1) // 2 : u * (u + 1) // 2] *= counts[:u] * counts[u]
     return sums
-
-
-def _merge(
-    sums: NDArray[np.float64], sizes: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Merge by average linkage; both arguments are used up."""
-    from coterie._kernels import linkage
-
-    n_leaves = len(sizes)
-    if n_leaves == 1:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
-    if n_leaves <= GREEDY_MOST:
-        return linkage.merge_greedily(sums, sizes, linkage.AVERAGE, _TIE)
-    every = np.arange(n_leaves)
-    nothing = linkage.Leaves(  # the chain reads sums, so it will not look at labels
-        kind=linkage.WEIGHTS,
-        columns=np.zeros((1, 1), dtype=np.uint8),
-        missing=np.uint8(255),
-        has_missing=False,
-        n_codes=1,
-        weights=np.zeros((2, 1)),
-        points=np.zeros((2, 0), dtype=np.int32),
-        counts=np.ones(1, dtype=np.int64),
-        count_type=np.empty(0, dtype=np.uint8),
-    )
-    after = np.full(n_leaves, -1)
-    with stretch("merging clusters", n_leaves**2) as done:
-        return linkage.merge_by_chain(nothing, every.copy(), every, after, sizes, _TIE, sums, done)
 
 
 class PWEC(BaseConsensus):

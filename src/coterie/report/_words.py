@@ -41,6 +41,7 @@ _OWN_SHARE = (
     "other one, the share for its own; near 0.5 the other would do as well"
 )
 _BOTH_SEEN = "A partition counts for a pair of objects only if it saw both."
+_IN_NO_CLUSTER = "An object is in no cluster of a partition that did not label it."
 _TREE_COST = (
     "Time O(p^2 L); memory linear in n L, or up to the memory limit if that is faster. Objects "
     "with the same labels cost nothing."
@@ -66,6 +67,11 @@ _LOURENCO = (
     "A. Lourenço, S. Rota Bulò, N. Rebagliati, A. Fred, M. Figueiredo and M. Pelillo (2013). "
     "Probabilistic evidence accumulation for clustering ensembles. ICPRAM 2013. "
     "doi:10.5220/0004267900580067"
+)
+
+_HUANG_2018 = (
+    "D. Huang, C.-D. Wang and J.-H. Lai (2018). Locally weighted ensemble clustering. IEEE "
+    "Transactions on Cybernetics, 48(5), 1460-1473. doi:10.1109/TCYB.2017.2702343"
 )
 
 METHODS = {
@@ -112,6 +118,22 @@ METHODS = {
         "count the same: for an ensemble with many bad ones use LACA.",
         _TREE_COST,
         _BOTH_SEEN,
+    ),
+    "LWEA": MethodWords(
+        "locally weighted evidence accumulation (LWEA; Huang et al., 2018): average-linkage "
+        "clustering of the objects, their similarity being the summed weights of the clusters "
+        "that two of them share, where a cluster weighs less the more the other partitions split "
+        "it (theta = {theta})",
+        _NO_NUMBER,
+        _OWN_SHARE,
+        (_HUANG_2018,),
+        "Locally weighted evidence accumulation",
+        "Evidence accumulation in which clusters count differently. A cluster whose members the "
+        "other partitions keep together counts fully; one that they split counts little.",
+        "The first choice for partitions with many clusters, and for ensembles in which good and "
+        "bad clusters stand in the same partition. The number of clusters must be given.",
+        _TREE_COST,
+        _IN_NO_CLUSTER,
     ),
     "MSTEClust": MethodWords(
         "MSTEClust (Berikov, 2016): a minimum spanning tree of the objects, cut at its heaviest "
