@@ -76,6 +76,25 @@ class Tree(NamedTuple):
         n = self.n_objects
         return order_by_size(cut_merges(self.first, self.second, n - n_clusters, n))
 
+    def cut_large(self, n_clusters: int, min_size: float) -> NDArray[np.int64] | None:
+        """Cut where `n_clusters` clusters have at least `min_size` objects.
+
+        Returns the labels after the fewest splits that give so many; objects in smaller clusters
+        have the label -1. None where no cut has so many large clusters.
+        """
+        n = self.n_objects
+        matrix = self.to_scipy(np.zeros(n - 1))
+        sizes = np.concatenate([np.ones(n), matrix[:, 3]])
+        is_large = (sizes >= min_size).astype(np.int64)
+        parts = matrix[:, :2].astype(np.int64)
+        gained = is_large[parts].sum(axis=1) - is_large[n:]  # by undoing each merge; at most 1
+        n_large = is_large[-1] + np.concatenate([[0], np.cumsum(gained[::-1])])
+        enough = np.flatnonzero(n_large == n_clusters)
+        if len(enough) == 0:
+            return None
+        labels = self.cut(int(enough[0]) + 1)
+        return np.where(labels < n_clusters, labels, -1)
+
     def n_clusters_above(self, link: float) -> int:
         """Return how many clusters are left when only merges at `link` or better are made."""
         return self.n_objects - int(np.searchsorted(-self.link, -link, side="right"))

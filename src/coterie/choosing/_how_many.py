@@ -1,38 +1,41 @@
-"""How many clusters: the known criteria side by side, and one recommendation."""
+"""How many clusters: one rule, with its evidence."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.cluster import KMeans
+from sklearn.metrics import pairwise_distances, silhouette_samples
 from sklearn.utils import check_array, check_random_state
 
-from coterie._memory import memory_limit_bytes
+from coterie.choosing._resampling import (
+    N_BINS,
+    RESAMPLED,
+    Resampled,
+    cuts_of_halves,
+    resample,
+    runs_of_kmeans,
+)
 from coterie.choosing._structure import StructureTest, structure_test
+from coterie.consensus import LWEA
+from coterie.consensus._eac import cluster_lifetimes
 from coterie.ensemble import Ensemble
+from coterie.generation._recipes import make_generator
 
-__all__ = ["ClusterNumbers", "how_many_clusters"]
+__all__ = ["MIN_SHARE", "ClusterNumbers", "how_many_clusters"]
 
-N_BINS = 100  # of the consensus distribution
-AMBIGUOUS = (0.1, 0.9)  # co-association between these is neither together nor apart
-_PAC_TIE = 0.01
-_AMBIGUOUS = 0.04  # PAC higher than at best by more than this contradicts a number
-_CLEAR = 0.02  # the largest PAC of a number that parts of the data agree on
-_UNSTABLE = 0.05  # halves of an ensemble agree less than at best by more than this
-_STEEP, _FAINT = 0.3, 0.55
-_PEAK = 0.4  # a peak of co-association counts if it stands out by this
-_PER_CLUSTER, _MOST_OBJECTS = 20, 2000  # objects drawn for each cluster of a partition, at most
-_LEAST_OBJECTS = 100  # that peaks are looked for among, whatever the memory limit
-_CORE = 5  # neighbours that make the density of an object
-_STABILITY_TIE = 0.01
-_COPHENETIC_TIE = 0.005
-_APPRECIABLE = 0.05  # growth of the area that still counts
-_MOST_CLUSTERS = 20
+MIN_SHARE = 0.1
+"""Smallest cluster that counts as one, as a share of the mean cluster size."""
+N_NEIGHBORS = 5
+"""Neighbours that show whether a cluster is isolated."""
+_MAX_CLUSTERS = 60
+_N_BOOTSTRAP = 200
+CRITERIA = ("score", "silhouette", "isolation", "lifetime")
+"""The criteria that are always there; `coterie.choosing._resampling.RESAMPLED` has the others."""
 
 
 @dataclass(frozen=True)
@@ -42,21 +45,26 @@ class ClusterNumbers:
     Attributes
     ----------
     recommended : int
-        The number of clusters to take; 1 if there are none.
+        The number of clusters to take.
+    second : int or None
+        The second-best answer: the best number that is not next to the recommended one.
+    certainty : float
+        In [0, 1]: share of bootstrap samples of the objects in which the recommended number wins.
     reason : str
-        Why, in a sentence.
+        Why, in a sentence or two.
     n_clusters : ndarray of shape (m,)
         The numbers tried, ascending.
     criteria : dict of ndarray of shape (m,)
-        For each number: 'peaks', 'pac', 'area', 'delta_area', 'cophenetic', 'stability',
-        'lifetime', 'laca' and 'msteclust'; NaN where a criterion is not defined.
+        For each number: 'score', 'silhouette', 'isolation' and 'lifetime'; with ``n_runs`` above
+        0 also 'pac', 'area', 'delta_area', 'cophenetic' and 'stability'. NaN where a criterion
+        is not defined.
     choices : dict of int or None
-        The number that each criterion prefers. That of the peaks and of LACA may lie outside
-        of what was tried.
+        The number that each criterion prefers.
     cdf : ndarray of shape (m, 101)
-        For each number the share of pairs whose consensus is at most 0, 0.01, ..., 1.
+        With ``n_runs`` above 0, for each number the share of pairs whose consensus is at most 0,
+        0.01, ..., 1; else of shape (0, 101).
     structure : StructureTest or None
-        Whether there are clusters at all.
+        Whether there is a gap between clusters.
     kind : {'features', 'ensemble'}
         What was looked at.
     n_used : int
@@ -64,6 +72,8 @@ class ClusterNumbers:
     """
 
     recommended: int
+    second: int | None
+    certainty: float
     reason: str
     n_clusters: NDArray[np.int64]
     criteria: dict[str, NDArray[np.float64]]
@@ -77,6 +87,8 @@ class ClusterNumbers:
         """Return everything as plain data, ready for JSON."""
         known: dict[str, Any] = {
             "recommended": self.recommended,
+            "second": self.second,
+            "certainty": round(self.certainty, 6),
             "reason": self.reason,
             "n_clusters": self.n_clusters.tolist(),
             "criteria": {
@@ -112,45 +124,45 @@ def how_many_clusters(
     X: ArrayLike | Ensemble | Any,
     n_clusters: Sequence[int] | NDArray[np.integer[Any]] | None = None,
     *,
-    n_runs: int = 20,
+    ensemble: Ensemble | None = None,
+    n_runs: int = 0,
     max_samples: float = 0.8,
-    max_objects: int | None = 600,
+    max_objects: int | None = 1500,
     structure: bool | StructureTest = True,
     n_jobs: int | None = None,
     random_state: int | np.random.RandomState | None = None,
-    callback: Callable[[int, int], None] | None = None,
 ) -> ClusterNumbers:
-    """Return the usual criteria for the number of clusters side by side, and one recommendation.
+    """Recommend a number of clusters, and show the evidence.
 
-    Each number of clusters k is tried many times on random parts: k-means with k clusters on
-    subsamples of the objects [1]_, or for an ensemble, the average-linkage consensus of random
-    halves of its partitions, cut into k. If k is right, the parts agree: two objects are
-    together in all runs or in none.
+    The consensus tree of the partitions (`coterie.LWEA`) is cut into every number of clusters.
+    The best number has the highest score: mean silhouette times isolation.
 
     Parameters
     ----------
-    X : array-like of shape (n_objects, n_features), or Ensemble
+    X : array-like or sparse matrix of shape (n_objects, n_features), or Ensemble
         Features, scaled so that they are comparable; or an ensemble. (A matrix of labels must
         be made an `Ensemble`.)
     n_clusters : sequence of int, optional
-        The numbers to try, all of at least 2. Default: 2, 3, ..., 20, or as far as there are
-        distinct objects, with five or more of them for each cluster.
-    n_runs : int, default=20
-        Runs for each number.
+        The numbers to try, all of at least 2. Default: 2, 3, ... up to 1.5 sqrt(n), at least 16
+        and at most 60, and below the number of distinct objects.
+    ensemble : Ensemble, optional
+        Partitions of the rows of `X`, where `X` holds features. Default: those of the default
+        recipe of `coterie.ConsensusClustering`.
+    n_runs : int, default=0
+        Runs on random parts of the data for each number, for the criteria of Monti et al. They
+        inform, they do not change the recommendation. 20 is a good number; 0 leaves them out.
     max_samples : float, default=0.8
-        Share of the objects, drawn for each run; for features only.
-    max_objects : int or None, default=600
-        Objects used, drawn at random; None for all of them. Of an ensemble with fine partitions
-        more are used, 20 for each cluster of a partition, at most 2,000.
+        Share of the objects drawn for each such run; for features only.
+    max_objects : int or None, default=1500
+        Objects used, drawn at random; None for all of them.
     structure : bool or StructureTest, default=True
-        Also test whether there are clusters at all (`structure_test`); if not, the
-        recommendation is 1. A test that was made already is taken as it is.
+        Also test whether there is a gap between clusters (`structure_test`). The finding is told
+        in `reason` and does not change the recommendation. A test that was made already is taken
+        as it is.
     n_jobs : int, optional
         Runs of k-means at a time.
     random_state : int, RandomState instance or None, default=None
         Seed of everything.
-    callback : callable, optional
-        ``callback(done, total)`` after every number tried.
 
     Returns
     -------
@@ -159,51 +171,38 @@ def how_many_clusters(
 
     Notes
     -----
-    The criteria, and what each prefers:
+    A cluster of fewer than a tenth of the mean cluster size does not count: its objects join the
+    cluster that the partitions put them with most often. So outliers make no clusters.
 
-    peaks
-        How far the k-th dense region stands out: as in `structure_test`, the co-association at
-        its densest place less that at the saddle to the next region. For features of k-means
-        partitions with sqrt(n)/2 to sqrt(n) clusters. The choice is how many regions stand out
-        by 0.4, up to the first fall by 0.3 or more to 0.55 or less.
-    pac
-        Proportion of ambiguous pairs, those together in more than 10 % and at most 90 % of the
-        runs that saw both [2]_. The largest k with a local minimum within 0.01 of the smallest
-        value: unions of clusters can be as stable as the clusters.
-    area, delta_area
-        Area under the distribution of the consensus, and its relative growth from the k before;
-        the last k that adds 5 % [1]_.
-    cophenetic
-        Correlation of the consensus with the heights of its average-linkage tree [3]_. The
-        largest k within 0.005 of the best.
-    stability
-        Mean adjusted Rand index of two runs, on the objects that both saw. The largest k within
-        0.01 of the best.
+    silhouette
+        Mean silhouette of the objects, by the Euclidean distance of the features. For an
+        ensemble the distance of two objects is 1 - the cosine of where random walks from them on
+        the co-association graph end; a walk has half as many steps as a partition has clusters.
+    isolation
+        1 - the largest share of neighbours that a cluster has outside of itself, of the five
+        nearest neighbours of its objects. A cut through a dense region lowers it.
+    score
+        Silhouette times isolation. The recommended number has the largest; of equal ones the
+        smallest number is taken.
     lifetime
-        How long k clusters last in the average-linkage tree of an ensemble [4]_: of the one
-        given, or of k-means partitions with sqrt(n)/2 to sqrt(n) clusters. The longest.
-    laca
-        Log-likelihood of LACA's last tree cut into k, for each pair of objects and partition;
-        the choice is the k that LACA stops at.
-    msteclust
-        log F, the criterion of MSTEClust on its spanning tree. The smallest.
+        How long k clusters last in the tree [1]_.
+    pac, area, delta_area, cophenetic, stability
+        With ``n_runs`` above 0, from runs on random parts: the proportion of ambiguous pairs
+        [3]_, the area under the distribution of the consensus and its growth [2]_, the cophenetic
+        correlation [4]_ and the mean adjusted Rand index of two runs.
 
-    The recommendation is the number of peaks, which need not be round, unless the runs
-    contradict. For features: PAC is clear about another number (0.02 or less there), and higher
-    at the number of peaks by more than 0.01, or by more than 0.04 if the other number is smaller.
-    For an ensemble: stability is lower there than elsewhere by more than 0.05. Then the choice of
-    PAC, or of stability, is recommended.
+    One cluster is recommended only if there are fewer than two distinct objects.
 
     References
     ----------
-    .. [1] Monti, Tamayo, Mesirov & Golub (2003), Consensus clustering,
-       :doi:`10.1023/A:1023949509487`.
-    .. [2] Şenbabaoğlu, Michailidis & Li (2014), Critical limitations of consensus clustering in
-       class discovery, :doi:`10.1038/srep06207`.
-    .. [3] Brunet, Tamayo, Golub & Mesirov (2004), Metagenes and molecular pattern discovery
-       using matrix factorization, :doi:`10.1073/pnas.0308531101`.
-    .. [4] Fred & Jain (2005), Combining multiple clusterings using evidence accumulation,
+    .. [1] Fred & Jain (2005), Combining multiple clusterings using evidence accumulation,
        :doi:`10.1109/TPAMI.2005.113`.
+    .. [2] Monti, Tamayo, Mesirov & Golub (2003), Consensus clustering,
+       :doi:`10.1023/A:1023949509487`.
+    .. [3] Şenbabaoğlu, Michailidis & Li (2014), Critical limitations of consensus clustering in
+       class discovery, :doi:`10.1038/srep06207`.
+    .. [4] Brunet, Tamayo, Golub & Mesirov (2004), Metagenes and molecular pattern discovery
+       using matrix factorization, :doi:`10.1073/pnas.0308531101`.
 
     Examples
     --------
@@ -211,85 +210,128 @@ def how_many_clusters(
     >>> from coterie import how_many_clusters
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(90, 2)) + np.repeat([[0, 0], [9, 0], [0, 9]], 30, axis=0)
-    >>> numbers = how_many_clusters(X, range(2, 7), n_runs=10, random_state=0)
-    >>> numbers.recommended
-    3
-    >>> numbers.choices["pac"], numbers.choices["stability"]
-    (3, 3)
+    >>> numbers = how_many_clusters(X, random_state=0)
+    >>> numbers.recommended, numbers.certainty > 0.9
+    (3, True)
     """
-    if not isinstance(n_runs, Integral) or n_runs < 2:
+    if not isinstance(n_runs, Integral) or n_runs < 0 or n_runs == 1:
         raise ValueError(
-            f"n_runs must be at least 2, so that runs can be compared; got {n_runs!r}."
+            "n_runs must be 0 (no runs on parts), or at least 2, so that runs can be compared; "
+            f"got {n_runs!r}."
         )
     random = check_random_state(random_state)
     seeds = [int(s) for s in random.randint(2**31 - 1, size=4)]
     rng = np.random.default_rng(seeds[0])
     test = structure if isinstance(structure, StructureTest) else None
-    runs: Callable[[int], Ensemble]
-    if isinstance(X, Ensemble):
-        kind = "ensemble"
-        if structure is True:
-            test = structure_test(X, random_state=seeds[1])
-        ensemble = _sampled_ensemble(X, max_objects, rng)
-        n_used, n_distinct = ensemble.n_objects, len(ensemble.patterns.counts)
-        numbers = _check_numbers(n_clusters, n_used, n_distinct)
-        cuts = _cuts_of_halves(ensemble, numbers, n_runs, rng)
-        runs = lambda k: Ensemble(cuts[k])  # noqa: E731
-    else:
-        kind = "features"
-        X = check_array(X, dtype=np.float64, ensure_min_samples=2)
-        if structure is True:
-            test = structure_test(X, random_state=seeds[1])
-        if max_objects is not None and len(X) > max_objects:
-            X = X[np.sort(rng.choice(len(X), max_objects, replace=False))]
-        n_used = len(X)
-        numbers = _check_numbers(n_clusters, n_used, len(np.unique(X, axis=0)))
-        runs = lambda k: _runs_of_kmeans(X, k, n_runs, max_samples, n_jobs, seeds[2])  # noqa: E731
-        ensemble = _default_ensemble(X, n_jobs, seeds[3])
+    if structure is True:
+        test = structure_test(X, random_state=seeds[1])
+    evidence = _gather(X, ensemble, max_objects, rng, n_jobs, seeds[2])
+    kind = "ensemble" if evidence.X is None else "features"
+    n_used = evidence.ensemble.n_objects
+    numbers = _check_numbers(n_clusters, n_used, len(evidence.ensemble.patterns.counts))
     if len(numbers) == 0:
         return _too_few(kind, n_used, test)
 
-    cdf = np.empty((len(numbers), N_BINS + 1))
-    cophenetic, stability = np.empty(len(numbers)), np.empty(len(numbers))
-    for i, k in enumerate(numbers):
-        tried = runs(int(k))
-        cdf[i] = consensus_cdf(tried)
-        cophenetic[i] = _cophenetic(tried)
-        stability[i] = _mean_agreement(tried)
-        if callback is not None:
-            callback(i + 1, len(numbers))
-    area = cdf[:, :-1].mean(axis=1)
-    criteria = {
-        "pac": proportion_ambiguous(cdf),
-        "area": area,
-        "delta_area": np.concatenate([area[:1], np.diff(area) / np.maximum(area[:-1], 1e-12)]),
-        "cophenetic": cophenetic,
-        "stability": stability,
-    }
-    choices: dict[str, int | None] = {
-        "pac": _last(numbers, _low_and_local(criteria["pac"])),
-        "area": None,
-        "delta_area": _last(numbers, criteria["delta_area"] >= _APPRECIABLE),
-        "cophenetic": _last(numbers, cophenetic >= _most(cophenetic) - _COPHENETIC_TIE),
-        "stability": _last(numbers, stability >= _most(stability) - _STABILITY_TIE),
-    }
-    _add_tree_criteria(ensemble, numbers, criteria, choices)
-    peaks = _peaks(ensemble)
-    criteria = {"peaks": _at(peaks, numbers - 2), **criteria}
-    choices = {"peaks": count_peaks(peaks), **choices}
-    recommended, reason = _recommend(numbers, criteria, choices, test, kind)
-    return ClusterNumbers(recommended, reason, numbers, criteria, choices, cdf, test, kind, n_used)
+    found = _score_cuts(evidence, numbers)
+    criteria, choices = found.criteria, found.choices
+    cdf = np.empty((0, N_BINS + 1))
+    if n_runs:
+        parts = _resample(evidence, found.numbers, n_runs, max_samples, n_jobs, rng, seeds[3])
+        criteria, choices, cdf = criteria | parts.criteria, choices | parts.choices, parts.cdf
+    best = choices["score"]
+    assert best is not None
+    second = _second_best(found.numbers, criteria["score"], best)
+    certainty = _certainty(found, best, rng)
+    reason = _reason(found, best, second, certainty, test)
+    return ClusterNumbers(
+        *(best, second, certainty, reason, found.numbers, criteria, choices, cdf),
+        *(test, kind, n_used),
+    )
 
 
-# --- runs ---------------------------------------------------------------------------------------
+# --- evidence -----------------------------------------------------------------------------------
+
+
+class _Evidence(NamedTuple):
+    """The objects looked at."""
+
+    X: Any
+    """Their features, or None."""
+    ensemble: Ensemble
+    distances: NDArray[np.float64]
+    """(n, n), for silhouettes."""
+    neighbors: NDArray[np.int64]
+    """(n, m): the nearest neighbours of each object, nearest first."""
+
+
+def _gather(
+    X: Any,
+    ensemble: Ensemble | None,
+    max_objects: int | None,
+    rng: np.random.Generator,
+    n_jobs: int | None,
+    seed: int,
+) -> _Evidence:
+    """Return what the rule looks at, of at most `max_objects` objects."""
+    if isinstance(X, Ensemble):
+        X = _sample_objects(X, max_objects, rng)[0]
+        distances = _walk_distances(X)
+        apart = 1.0 - X.coassociation(memory_limit=8 * X.n_objects**2)
+        return _Evidence(None, X, distances, _nearest(apart))
+    X = check_array(X, dtype=np.float64, accept_sparse="csr", ensure_min_samples=2)
+    if ensemble is None:
+        n = X.shape[0]
+        if max_objects is not None and n > max_objects:
+            X = X[np.sort(rng.choice(n, max_objects, replace=False))]
+        generator = make_generator("default", X.shape[0], n_jobs=n_jobs, random_state=seed)
+        ensemble = generator.fit_transform(X)
+    else:
+        if ensemble.n_objects != X.shape[0]:
+            raise ValueError(
+                f"ensemble must have the objects of X ({X.shape[0]}); got {ensemble.n_objects}."
+            )
+        ensemble, rows = _sample_objects(ensemble, max_objects, rng)
+        X = X if rows is None else X[rows]
+    distances = pairwise_distances(X)
+    np.fill_diagonal(distances, 0.0)
+    return _Evidence(X, ensemble, distances, _nearest(distances))
+
+
+def _sample_objects(
+    ensemble: Ensemble, max_objects: int | None, rng: np.random.Generator
+) -> tuple[Ensemble, NDArray[np.int64] | None]:
+    """Return the ensemble of at most `max_objects` objects, and which ones; None means all."""
+    if max_objects is None or ensemble.n_objects <= max_objects:
+        return ensemble, None
+    rows = np.sort(rng.choice(ensemble.n_objects, max_objects, replace=False))
+    seen = (ensemble.labels[rows] >= 0).any(axis=0)
+    return ensemble.select(seen).take(rows), rows
+
+
+def _walk_distances(ensemble: Ensemble) -> NDArray[np.float64]:
+    """Return 1 - the cosine of where random walks on the co-association graph end."""
+    steps = max(1, round(float(np.median(ensemble.n_clusters)) / 2))
+    graph = ensemble.coassociation(memory_limit=8 * ensemble.n_objects**2)
+    walk = graph / np.maximum(graph.sum(axis=1, keepdims=True), 1e-300)
+    distances = pairwise_distances(np.linalg.matrix_power(walk, steps), metric="cosine")
+    np.fill_diagonal(distances, 0.0)
+    return distances
+
+
+def _nearest(distances: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the nearest neighbours of each object; ties to the smallest index."""
+    others = distances.copy()
+    np.fill_diagonal(others, np.inf)
+    n_neighbors = min(N_NEIGHBORS, len(distances) - 1)
+    return np.argsort(others, axis=1, kind="stable")[:, :n_neighbors]
 
 
 def _check_numbers(
     asked: Sequence[int] | NDArray[np.integer[Any]] | None, n_objects: int, n_distinct: int
 ) -> NDArray[np.int64]:
     if asked is None:
-        most = min(_MOST_CLUSTERS, n_distinct - 1, max(3, n_objects // 5))
-        return np.arange(2, most + 1)
+        largest = min(_MAX_CLUSTERS, max(16, int(1.5 * np.sqrt(n_objects))))
+        return np.arange(2, min(largest, max(n_distinct, 2), n_objects - 1) + 1)
     numbers = np.unique(np.asarray(list(asked)))
     if numbers.size == 0 or numbers.dtype.kind not in "iu" or numbers[0] < 2:
         raise ValueError(
@@ -303,270 +345,135 @@ def _check_numbers(
     return numbers[numbers <= max(n_distinct, 2)].astype(np.int64)
 
 
-def _runs_of_kmeans(
-    X: NDArray[np.float64],
-    k: int,
-    n_runs: int,
-    max_samples: float,
-    n_jobs: int | None,
-    seed: int,
-) -> Ensemble:
-    from coterie.generation import RandomizedEnsemble
-
-    maker = RandomizedEnsemble(
-        KMeans(n_init=3),
-        n_partitions=n_runs,
-        n_clusters=k,
-        max_samples=max_samples,
-        n_jobs=n_jobs,
-        random_state=seed,
-    )
-    return maker.fit_transform(X)
-
-
-def _default_ensemble(X: NDArray[np.float64], n_jobs: int | None, seed: int) -> Ensemble:
-    from coterie.generation import RandomizedEnsemble
-
-    maker = RandomizedEnsemble(n_partitions=60, n_jobs=n_jobs, random_state=seed)
-    return maker.fit_transform(X)
-
-
-def _sampled_ensemble(
-    ensemble: Ensemble, max_objects: int | None, rng: np.random.Generator
-) -> Ensemble:
-    if max_objects is None or ensemble.n_objects <= max_objects:
-        return ensemble
-    # Fine partitions of few objects would have none left in common.
-    most = max(max_objects, _PER_CLUSTER * int(np.median(ensemble.n_clusters)))
-    max_objects = min(ensemble.n_objects, max(max_objects, min(most, _MOST_OBJECTS)))
-    rows = np.sort(rng.choice(ensemble.n_objects, max_objects, replace=False))
-    labels = ensemble.labels[rows]
-    kept = (labels >= 0).any(axis=0)
-    return Ensemble(labels[:, kept], groups=ensemble.groups[kept], validity=ensemble.validity[kept])
-
-
-def _cuts_of_halves(
-    ensemble: Ensemble, numbers: NDArray[np.int64], n_runs: int, rng: np.random.Generator
-) -> dict[int, NDArray[np.int64]]:
-    """Return for each number (n, n_runs): cuts of the trees of random halves of the partitions."""
-    from coterie._linkage import average_tree
-
-    n, n_partitions = ensemble.shape
-    cuts = {int(k): np.empty((n, n_runs), dtype=np.int64) for k in numbers}
-    for run in range(n_runs):
-        half = np.sort(rng.choice(n_partitions, max(1, (n_partitions + 1) // 2), replace=False))
-        tree = average_tree(ensemble.select(half))
-        for k, columns in cuts.items():
-            columns[:, run] = tree.cut(k)
-    return cuts
-
-
 # --- criteria -----------------------------------------------------------------------------------
 
 
-def consensus_cdf(ensemble: Ensemble) -> NDArray[np.float64]:
-    """Return the share of pairs whose co-association is at most 0, 0.01, ..., 1.
+class _Scored(NamedTuple):
+    """Criteria of the cuts of the consensus tree."""
 
-    Pairs that no partition saw together are left out. No matrix of pairs is made.
-    """
-    from coterie._kernels.consensus_histogram import share_histogram
-
-    counts = share_histogram(ensemble.narrow_columns, N_BINS)
-    cdf: NDArray[np.float64] = np.cumsum(counts) / max(1, counts.sum())
-    return cdf
-
-
-def proportion_ambiguous(cdf: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return PAC, the share of pairs between the two limits of `AMBIGUOUS`."""
-    low, high = (round(limit * N_BINS) for limit in AMBIGUOUS)
-    pac: NDArray[np.float64] = cdf[..., high] - cdf[..., low]
-    return pac
+    numbers: NDArray[np.int64]
+    labels: list[NDArray[np.int64]]
+    silhouettes: NDArray[np.float64]
+    """(m, n): silhouette of each object in each cut."""
+    leaks: NDArray[np.float64]
+    """(m, n): share of each object's neighbours that are in another cluster."""
+    criteria: dict[str, NDArray[np.float64]]
+    choices: dict[str, int | None]
 
 
-def _low_and_local(pac: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return where PAC is within the tie of its minimum, and not higher than at its neighbours."""
-    padded = np.concatenate([[np.inf], pac, [np.inf]])
-    is_local = (pac <= padded[:-2]) & (pac <= padded[2:])
-    is_low: NDArray[np.bool_] = pac <= pac.min() + _PAC_TIE
-    return is_low & is_local
+def _score_cuts(evidence: _Evidence, numbers: NDArray[np.int64]) -> _Scored:
+    """Cut the tree into each number of clusters, and score the cuts."""
+    ensemble, n = evidence.ensemble, evidence.ensemble.n_objects
+    tree = LWEA(int(numbers[0]), min_share=MIN_SHARE).fit(ensemble)
+    labels = [tree.cut(int(k)) for k in numbers]
+    silhouettes, leaks = np.zeros((len(numbers), n)), np.zeros((len(numbers), n))
+    for i, cut in enumerate(labels):
+        if numbers[i] < n:  # n singletons have no silhouette
+            silhouettes[i] = silhouette_samples(evidence.distances, cut, metric="precomputed")
+        leaks[i] = (cut[evidence.neighbors] != cut[:, None]).mean(axis=1)
+    everyone = np.ones(n)
+    silhouette = silhouettes.mean(axis=1)
+    isolation = np.array([_isolation(*pair, everyone) for pair in zip(leaks, labels, strict=True)])
+    lifetimes = cluster_lifetimes(tree.linkage_[:, 2])
+    inside = numbers - 2 < len(lifetimes)
+    lifetime = np.full(len(numbers), np.nan)
+    lifetime[inside] = lifetimes[numbers[inside] - 2]
+    values = (silhouette * isolation, silhouette, isolation, lifetime)
+    criteria = dict(zip(CRITERIA, values, strict=True))
+    choices = {name: _first_best(numbers, values) for name, values in criteria.items()}
+    return _Scored(numbers, labels, silhouettes, leaks, criteria, choices)
 
 
-def count_peaks(peaks: NDArray[np.float64]) -> int:
-    """Return how many regions stand out, from the prominences of all but the first, sorted.
-
-    Those by `_PEAK` count, but not beyond a steep fall to what is hardly more than noise.
-    """
-    count = int((peaks >= _PEAK).sum())
-    after = np.append(peaks[1 : count + 1], 0.0)[:count]
-    falls = np.flatnonzero((peaks[:count] - after >= _STEEP) & (after <= _FAINT))
-    return 1 + (int(falls[0]) + 1 if len(falls) else count)
+def _isolation(
+    leaks: NDArray[np.float64], labels: NDArray[np.int64], weights: NDArray[np.float64]
+) -> float:
+    """Return 1 - the largest mean leak of a cluster; `weights` counts each object."""
+    total = np.bincount(labels, weights)
+    leaked = np.bincount(labels, weights * leaks)
+    return 1.0 - float((leaked / np.maximum(total, 1e-300)).max())
 
 
-def _peaks(ensemble: Ensemble) -> NDArray[np.float64]:
-    """Return how far the 2nd, 3rd, ... dense region stands out, the most prominent first."""
-    from coterie._kernels.prominence import peak_prominences
-
-    most = max(_LEAST_OBJECTS, int(np.sqrt(memory_limit_bytes() / 24)))  # three such matrices
-    if ensemble.n_objects > most:
-        rows = np.linspace(0, ensemble.n_objects - 1, most).round().astype(np.int64)
-        ensemble = Ensemble(ensemble.labels[rows])
-    distances = 1.0 - ensemble.coassociation(memory_limit=8 * ensemble.n_objects**2)
-    m = min(_CORE, len(distances) - 1)
-    core = np.partition(distances, m, axis=1)[:, m]
-    return np.sort(peak_prominences(distances, core, m + 1, False))[::-1]
-
-
-def _cophenetic(ensemble: Ensemble) -> float:
-    """Return the correlation of 1 - co-association with the heights of its tree."""
-    from scipy.cluster.hierarchy import cophenet, linkage
-
-    from coterie._kernels.coassociation import condensed_distances
-
-    n = ensemble.n_objects
-    if n < 3 or 3 * 8 * n * n // 2 > memory_limit_bytes():
-        return float("nan")
-    distances = condensed_distances(ensemble.narrow_columns, ensemble.has_missing)
-    heights = cophenet(linkage(distances, "average"))
-    if np.ptp(distances) == 0 or np.ptp(heights) == 0:
-        return float("nan")
-    return float(np.corrcoef(distances, heights)[0, 1])
-
-
-def _mean_agreement(ensemble: Ensemble) -> float:
-    from coterie.metrics import pairwise_ari
-
-    scores = pairwise_ari(ensemble)
-    scores = scores[np.triu_indices(len(scores), 1)]
-    scores = scores[~np.isnan(scores)]
-    return float(scores.mean()) if len(scores) else float("nan")
-
-
-def _add_tree_criteria(
-    ensemble: Ensemble,
-    numbers: NDArray[np.int64],
-    criteria: dict[str, NDArray[np.float64]],
-    choices: dict[str, int | None],
-) -> None:
-    """Add what comes from trees of one ensemble: lifetime, LACA and MSTEClust."""
-    import warnings
-
-    from coterie._linkage import average_tree
-    from coterie.consensus import LACA
-    from coterie.consensus._eac import cluster_lifetimes
-    from coterie.consensus._separation import cut_criterion, spanning_tree
-
-    lifetimes = cluster_lifetimes(1.0 - average_tree(ensemble).link)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        laca = LACA().fit(ensemble)
-    log_f = cut_criterion(spanning_tree(ensemble, "margin"), int(numbers[-1]))
-    path = laca.n_clusters_path_
-    n = ensemble.n_objects
-    n_votes = max(1, ensemble.n_partitions * n * (n - 1) // 2)
-    criteria["lifetime"] = _at(lifetimes, numbers - 2)
-    criteria["laca"] = _at(path if path is not None else np.empty(0), numbers - 1) / n_votes
-    criteria["msteclust"] = _at(log_f, numbers - 2)
-    choices["lifetime"] = _first(numbers, criteria["lifetime"], largest=True)
-    choices["laca"] = int(laca.n_clusters_)
-    choices["msteclust"] = _first(numbers, criteria["msteclust"], largest=False)
-
-
-def _at(values: NDArray[np.float64], places: NDArray[np.int64]) -> NDArray[np.float64]:
-    inside = (places >= 0) & (places < len(values))
-    found = np.full(len(places), np.nan)
-    found[inside] = values[places[inside]]
-    return found
-
-
-def _first(numbers: NDArray[np.int64], values: NDArray[np.float64], *, largest: bool) -> int | None:
+def _first_best(numbers: NDArray[np.int64], values: NDArray[np.float64]) -> int | None:
+    """Return the number with the largest value, the smallest number among equal ones."""
     if np.isnan(values).all():
         return None
-    best = np.nanmax(values) if largest else np.nanmin(values)
-    return int(numbers[np.argmax(np.abs(values - best) <= 1e-12)])
+    return int(numbers[np.argmax(values >= np.nanmax(values) - 1e-12)])
 
 
-def _most(values: NDArray[np.float64]) -> float:
-    """Return the largest value, NaN if none is defined."""
-    known = values[~np.isnan(values)]
-    return float(known.max()) if len(known) else float("nan")
-
-
-def _last(numbers: NDArray[np.int64], is_good: NDArray[np.bool_]) -> int | None:
-    places = np.flatnonzero(is_good)
-    return int(numbers[places[-1]]) if len(places) else None
+def _resample(
+    evidence: _Evidence,
+    numbers: NDArray[np.int64],
+    n_runs: int,
+    max_samples: float,
+    n_jobs: int | None,
+    rng: np.random.Generator,
+    seed: int,
+) -> Resampled:
+    runs: Callable[[int], Ensemble]
+    if evidence.X is None:
+        cuts = cuts_of_halves(evidence.ensemble, numbers, n_runs, rng)
+        runs = lambda k: Ensemble(cuts[k])  # noqa: E731
+    else:
+        X = evidence.X
+        runs = lambda k: runs_of_kmeans(X, k, n_runs, max_samples, n_jobs, seed)  # noqa: E731
+    return resample(numbers, runs)
 
 
 # --- answer -------------------------------------------------------------------------------------
 
 
-def _recommend(
-    numbers: NDArray[np.int64],
-    criteria: dict[str, NDArray[np.float64]],
-    choices: dict[str, int | None],
-    test: StructureTest | None,
-    kind: str,
-) -> tuple[int, str]:
-    if test is not None and not test.has_structure:
-        return 1, test.reason
-    pac, peaks = criteria["pac"], choices["peaks"]
-    assert peaks is not None
-    k = int(np.clip(peaks, numbers[0], numbers[-1]))
-    k = int(numbers[np.argmin(np.abs(numbers - k))])
-    place = int(np.flatnonzero(numbers == k)[0])
-    by, other = "peaks", "pac" if kind == "features" else "stability"
-    stability = criteria["stability"]
-    if kind == "features":
-        best = int(choices["pac"] or 0)
-        at_best = pac[int(np.flatnonzero(numbers == best)[0])]
-        is_clear = bool(at_best <= _CLEAR)
-        # Unions of clusters are stable as well: fewer clusters must be much clearer than more.
-        margin = _PAC_TIE if best > k else _AMBIGUOUS
-        agrees = bool(pac[place] <= at_best + margin)
-    else:
-        agrees = not bool(stability[place] < _most(stability) - _UNSTABLE)
-        is_clear = True
-    if not agrees and is_clear and choices[other] is not None:
-        k, by = int(choices[other] or 0), other
-        place = int(np.flatnonzero(numbers == k)[0])
-    share = (
-        f"{100 * pac[place]:.1f} % of the pairs are ambiguous"
-        if kind == "features"
-        else f"mean ARI {stability[place]:.2f}"
+def _second_best(
+    numbers: NDArray[np.int64], scores: NDArray[np.float64], best: int
+) -> int | None:
+    """Return the best of the numbers that are not next to the best one."""
+    others = np.abs(numbers - best) > 1
+    return _first_best(numbers[others], scores[others]) if others.any() else None
+
+
+def _certainty(found: _Scored, best: int, rng: np.random.Generator) -> float:
+    """Return the share of bootstrap samples of the objects in which the best number wins."""
+    n = found.silhouettes.shape[1]
+    wins = 0
+    for _ in range(_N_BOOTSTRAP):
+        weights = np.bincount(rng.integers(n, size=n), minlength=n).astype(np.float64)
+        isolation = [
+            _isolation(leaks, labels, weights)
+            for leaks, labels in zip(found.leaks, found.labels, strict=True)
+        ]
+        scores = found.silhouettes @ weights / n * isolation
+        wins += _first_best(found.numbers, scores) == best
+    return wins / _N_BOOTSTRAP
+
+
+def _reason(
+    found: _Scored, best: int, second: int | None, certainty: float, test: StructureTest | None
+) -> str:
+    place = int(np.flatnonzero(found.numbers == best)[0])
+    silhouette, isolation = (found.criteria[c][place] for c in ("silhouette", "isolation"))
+    reason = (
+        f"{best} clusters: compact and isolated together are best there (mean silhouette "
+        f"{silhouette:.2f}, isolation {isolation:.2f}), in {100 * certainty:.0f} % of resamples."
     )
-    parts = "parts of the data" if kind == "features" else "halves of the partitions"
-    if by != "peaks":
-        reason = f"{k} clusters: {parts} agree best on them ({share})"
-    else:
-        reason = f"{k} clusters: so many dense regions are set apart"
-        if agrees:
-            reason += f", and {parts} agree on them ({share})"
-    with_it = [name for name, choice in choices.items() if choice == k and name != by]
-    with_it = [name for name in with_it if not (name == other and agrees)]
-    if with_it:
-        reason += f"; {_listed(with_it)} prefer{'s' * (len(with_it) == 1)} the same number"
-    return k, reason + "."
-
-
-def _listed(names: list[str]) -> str:
-    words = [name.replace("_", " ") for name in names]
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
+    if second is not None:
+        reason += f" Second best: {second}."
+    if test is not None and not test.has_structure:
+        reason += f" {test.reason}"
+    return reason
 
 
 def _too_few(kind: str, n_used: int, test: StructureTest | None) -> ClusterNumbers:
-    nothing = np.empty(0)
-    names = (
-        *("peaks", "pac", "area", "delta_area", "cophenetic"),
-        *("stability", "lifetime", "laca", "msteclust"),
-    )
-    reason = "There are too few distinct objects to try two clusters or more."
+    names = (*CRITERIA, *RESAMPLED)
+    reason = "One cluster: there are too few distinct objects to try two clusters or more."
     return ClusterNumbers(
-        1,
-        reason,
-        np.empty(0, dtype=np.int64),
-        dict.fromkeys(names, nothing),
-        dict.fromkeys(names),
-        np.empty((0, N_BINS + 1)),
-        test,
-        kind,
-        n_used,
+        recommended=1,
+        second=None,
+        certainty=1.0,
+        reason=reason,
+        n_clusters=np.empty(0, dtype=np.int64),
+        criteria=dict.fromkeys(names, np.empty(0)),
+        choices=dict.fromkeys(names),
+        cdf=np.empty((0, N_BINS + 1)),
+        structure=test,
+        kind=kind,
+        n_used=n_used,
     )

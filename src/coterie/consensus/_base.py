@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -134,16 +134,47 @@ class TreeConsensus(BaseConsensus):
         """
         check_is_fitted(self)
         check_n_clusters(self, n_clusters, len(self.linkage_) + 1)
-        return Tree.from_scipy(self.linkage_).cut(n_clusters)
+        return self._cut(Tree.from_scipy(self.linkage_), n_clusters, self.ensemble_)
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
         tree = self._grow(ensemble)
         self.linkage_ = tree.to_scipy(1.0 - tree.link)
         assert self.n_clusters is not None
-        return tree.cut(self.n_clusters)
+        return self._cut(tree, self.n_clusters, ensemble)
+
+    def _cut(self, tree: Tree, n_clusters: int, ensemble: Ensemble) -> NDArray[np.int64]:
+        return cut_tree(tree, n_clusters, ensemble, getattr(self, "min_share", 0.0))
 
     def _grow(self, ensemble: Ensemble) -> Tree:
         raise NotImplementedError(f"{type(self).__name__} must define _grow")
+
+
+def cut_tree(
+    tree: Tree, n_clusters: int, ensemble: Ensemble, min_share: float
+) -> NDArray[np.int64]:
+    """Cut a tree into clusters of at least `min_share` times the mean size, if there are such.
+
+    Objects of smaller branches join the cluster that the partitions put them with most often.
+    """
+    if min_share == 0:
+        return tree.cut(n_clusters)
+    min_size = max(2.0, min_share * tree.n_objects / n_clusters)
+    labels = tree.cut_large(n_clusters, min_size)
+    if labels is None:
+        return tree.cut(n_clusters)
+    rest = labels < 0
+    if rest.any():
+        votes = ClusterVotes.count(
+            ensemble.labels[~rest], labels[~rest], ensemble.offsets, n_clusters
+        )
+        labels[rest] = votes.predict(ensemble.labels[rest])
+    return order_by_size(labels)
+
+
+def check_min_share(min_share: float) -> None:
+    """Raise an error unless the value is a number in [0, 1]."""
+    if not isinstance(min_share, Real) or isinstance(min_share, bool) or not 0 <= min_share <= 1:
+        raise ValueError(f"min_share must be a number between 0 and 1; got {min_share!r}.")
 
 
 def check_n_clusters(estimator: BaseConsensus, n_clusters: int | None, n_objects: int) -> None:

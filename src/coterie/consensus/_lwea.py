@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie._linkage import Regime, Tree, average_tree
-from coterie.consensus._base import TreeConsensus
+from coterie.consensus._base import TreeConsensus, check_min_share
 from coterie.consensus._weights import check_theta, cluster_weights
 from coterie.ensemble import Ensemble
 
@@ -47,6 +47,12 @@ class LWEA(TreeConsensus):
     theta : float, default=0.4
         How fast the weight of a cluster falls with its entropy: the weight is
         exp(-entropy / (theta n_partitions)). A large value weighs all clusters alike.
+    min_share : float, default=0.0
+        Smallest cluster that counts as one of the `n_clusters`, as a share of the mean cluster
+        size n_objects / n_clusters. Objects of smaller branches join the cluster that the
+        partitions put them with most often. 0 is the method as published: an outlier can be a
+        cluster. If no cut of the tree has so many clusters of that size, the published cut is
+        returned.
     regime : {'auto', 'triangle', 'matrix-free'}, default='auto'
         Keep the sums over pairs of clusters, or make them from the labels. By default they are
         kept as soon as they fit `memory_limit`.
@@ -110,16 +116,19 @@ class LWEA(TreeConsensus):
         n_clusters: int = 2,
         *,
         theta: float = 0.4,
+        min_share: float = 0.0,
         regime: Regime = "auto",
         memory_limit: int | str | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.theta = theta
+        self.min_share = min_share
         self.regime = regime
         self.memory_limit = memory_limit
 
     def _grow(self, ensemble: Ensemble) -> Tree:
         check_theta(self.theta)
+        check_min_share(self.min_share)
         self.weights_ = cluster_weights(ensemble, self.theta)
         return locally_weighted_tree(
             ensemble, self.weights_, regime=self.regime, memory_limit=self.memory_limit

@@ -30,9 +30,20 @@ class ClusterVotes(NamedTuple):
     @classmethod
     def tally(cls, ensemble: Ensemble, labels: NDArray[np.int64], n_clusters: int) -> ClusterVotes:
         """Count the labels of the members of each consensus cluster."""
+        return cls.count(ensemble.labels, labels, ensemble.offsets, n_clusters)
+
+    @classmethod
+    def count(
+        cls,
+        codes: NDArray[np.int32],
+        labels: NDArray[np.int64],
+        offsets: NDArray[np.int64],
+        n_clusters: int,
+    ) -> ClusterVotes:
+        """Count the codes of the rows of each cluster; `offsets` as in `Ensemble`."""
         from coterie._kernels.support import tally
 
-        return cls(ensemble.offsets, *tally(ensemble.labels, labels, ensemble.offsets, n_clusters))
+        return cls(offsets, *tally(codes, labels, offsets, n_clusters))
 
     def confidence(self, ensemble: Ensemble, labels: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return how safe each object's place is, in [0, 1].

@@ -53,6 +53,7 @@ from coterie.generation._threads import one_thread, run_unordered
 __all__ = ["RandomizedEnsemble"]
 
 _NOISE = ("missing", "singletons")
+_LEFT_OUT = ("missing", "assigned")
 _VALIDITY = ("cophenetic", "hubert")
 
 
@@ -113,7 +114,7 @@ class RandomizedEnsemble(
         feature), a number, or (low, high) to draw the number as well. Note that 1 is one
         feature and 1.0 is all.
     max_samples : float, int or pair of these, default=1.0
-        Objects of a run, in the same way. The others get the missing label -1.
+        Objects of a run, in the same way. `left_out` says what becomes of the others.
     validity : {'hubert', 'cophenetic'} or callable, optional
         How to measure the quality of a run in [0, 1]. `coterie.metrics.hubert_gamma` works
         for all clusterers; `coterie.metrics.cophenetic_correlation` needs agglomerative
@@ -130,6 +131,10 @@ class RandomizedEnsemble(
     noise : {'missing', 'singletons'}, default='missing'
         What becomes of objects that a density method calls noise (any negative label): a
         missing label, or a cluster of their own for each.
+    left_out : {'missing', 'assigned'}, default='missing'
+        Label of the objects that a run did not draw: the missing label -1, or the label that
+        `transform` would give them. With 'assigned' a run can be fitted to a sample of a large
+        set and still label all of it.
     checkpoint : path, optional
         Directory that collects finished partitions. If `fit` is interrupted in whatever way,
         the same call continues it, to the same result as without interruption. See Notes.
@@ -217,6 +222,7 @@ class RandomizedEnsemble(
         random_state: int | np.random.RandomState | None = None,
         *,
         noise: str = "missing",
+        left_out: str = "missing",
         checkpoint: str | os.PathLike[str] | None = None,
         callback: Callable[[int, int], object] | None = None,
     ) -> None:
@@ -229,6 +235,7 @@ class RandomizedEnsemble(
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.noise = noise
+        self.left_out = left_out
         self.checkpoint = checkpoint
         self.callback = callback
 
@@ -260,6 +267,8 @@ class RandomizedEnsemble(
         recipe = Recipe(entropy, n_objects, n_features, *ranges, self.noise, self.validity)
         outcomes = self._run_all(X, estimators, recipe, checkpoint)
         self._keep(X, names, estimators, recipe, outcomes)
+        if self.left_out == "assigned" and recipe.objects[0] < recipe.n_objects:
+            self._assign_left_out(X)
         return self
 
     def transform(self, X: ArrayLike | Any) -> NDArray[np.int32]:
@@ -277,7 +286,10 @@ class RandomizedEnsemble(
             `set_output` chooses a pandas or polars frame instead.
         """
         check_is_fitted(self)
-        X = self._check_data(X, reset=False)
+        return self._label_all(self._check_data(X, reset=False))
+
+    def _label_all(self, X: Any) -> NDArray[np.int32]:
+        """Return the labels of all partitions for checked data."""
         labels = np.empty((X.shape[0], len(self._outcomes)), dtype=np.int32)
         with one_thread(), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # of runs made again
@@ -331,6 +343,8 @@ class RandomizedEnsemble(
             )
         if self.noise not in _NOISE:
             raise ValueError(f"noise must be one of {_NOISE}; got {self.noise!r}.")
+        if self.left_out not in _LEFT_OUT:
+            raise ValueError(f"left_out must be one of {_LEFT_OUT}; got {self.left_out!r}.")
         if self.callback is not None and not callable(self.callback):
             raise TypeError(f"callback must be callable(done, total); got {self.callback!r}.")
         if self.checkpoint is not None and not isinstance(self.checkpoint, str | os.PathLike):
@@ -458,6 +472,7 @@ class RandomizedEnsemble(
             groups=[o.group if names is None else names[o.group] for o in outcomes],
             validity=None if self.validity is None else [o.validity for o in outcomes],
         )
+        self._n_drawn_clusters = self.ensemble_.n_clusters
         self._n_features_out = len(outcomes)
         self._base_estimators = [clone(e) for e in estimators]
         # The labels are in the ensemble; codes of partial runs are found there again.
@@ -476,6 +491,13 @@ class RandomizedEnsemble(
         column = np.full(self._recipe.n_objects, MISSING, dtype=outcome.codes.dtype)
         column[draw.objects] = outcome.codes
         return column
+
+    def _assign_left_out(self, X: Any) -> None:
+        """Give the objects that a run did not draw the label that `transform` gives them."""
+        drawn = self.ensemble_
+        self.ensemble_ = Ensemble(
+            self._label_all(X), groups=drawn.groups, validity=drawn.validity
+        )
 
     # --- transform ----------------------------------------------------------------------------
 
@@ -516,7 +538,7 @@ class RandomizedEnsemble(
             new = label_by_predict(
                 estimator,
                 select_features(X, draw),
-                int(self.ensemble_.n_clusters[position]),
+                int(self._n_drawn_clusters[position]),
                 outcome.values,
                 self._recipe.noise,
             )
