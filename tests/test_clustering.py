@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import naive
-from coterie import EAC, ConsensusClustering, Ensemble, RandomizedEnsemble
+from coterie import EAC, HBGF, ConsensusClustering, Ensemble, RandomizedEnsemble
 from coterie.consensus import CONSENSUS
 
 FEW = RandomizedEnsemble(n_partitions=8)
@@ -85,6 +85,34 @@ def test_same_seed_same_result_on_any_number_of_jobs(blobs):
     assert one.labels_.tolist() == two.labels_.tolist()
     other = small(n_clusters=3, random_state=1).fit(X)
     assert one.ensemble_ != other.ensemble_
+
+
+@pytest.mark.parametrize("consensus", sorted(CONSENSUS))
+@pytest.mark.parametrize("make_seed", [int, np.random.RandomState], ids=["int", "RandomState"])
+def test_seed_reaches_the_consensus(consensus, make_seed):
+    # Noise has no clusters, so that methods with random starts end in different places.
+    X = np.random.default_rng(0).random((60, 3))
+    fits = [
+        small(n_clusters=4, consensus=consensus, random_state=make_seed(5)).fit(X) for _ in range(3)
+    ]
+    assert len({fit.labels_.tobytes() for fit in fits}) == 1
+    assert len({fit.confidence_.tobytes() for fit in fits}) == 1
+
+
+def test_seeds_of_parts(blobs):
+    X, _ = blobs
+    model = small(n_clusters=3, consensus="hbgf", random_state=7).fit(X)
+    # The stated rule: the generator gets the seed, the consensus a number drawn from it.
+    assert model.generator_.random_state == 7
+    assert model.consensus_.random_state == np.random.RandomState(7).randint(2**31 - 1)
+    own = small(
+        generator=RandomizedEnsemble(n_partitions=5, random_state=3),
+        consensus=HBGF(3, random_state=4),
+        random_state=7,
+    ).fit(X)
+    assert (own.generator_.random_state, own.consensus_.random_state) == (3, 4)
+    unseeded = small(n_clusters=3, consensus="hbgf", random_state=None).fit(X)
+    assert unseeded.consensus_.random_state is None
 
 
 def test_parts_are_cloned_and_get_the_parameters(blobs):

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import Tags
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie._labels import order_by_size
@@ -16,7 +16,7 @@ from coterie._notebook import FittedRepr
 from coterie.consensus._votes import ClusterVotes
 from coterie.ensemble import Ensemble, as_ensemble
 
-__all__ = ["BaseConsensus", "check_n_clusters"]
+__all__ = ["BaseConsensus", "check_n_clusters", "pass_seed"]
 
 
 class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
@@ -108,6 +108,21 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def pass_seed(
+    consensus: BaseConsensus, random_state: int | np.random.RandomState | None
+) -> BaseConsensus:
+    """Seed a consensus function, as ConsensusClustering, compare and the command line do.
+
+    It gets an integer drawn from `random_state`. One without a `random_state` of its own, or
+    with one that its maker has set, stays as it is.
+    """
+    unset = consensus.get_params(deep=False).get("random_state", "absent") is None
+    if random_state is not None and unset:
+        seed = int(check_random_state(random_state).randint(2**31 - 1))
+        consensus.set_params(random_state=seed)
+    return consensus
 
 
 def check_n_clusters(estimator: BaseConsensus, n_clusters: int | None, n_objects: int) -> None:
