@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.cluster import KMeans
+from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
@@ -205,6 +205,25 @@ def test_generator_of_other_clusterers(blobs):
 
 def test_one_object():
     assert small(n_clusters=1).fit([[1.0, 2.0]]).labels_.tolist() == [0]
+
+
+@pytest.mark.parametrize("consensus", ["laca", "eac", "msteclust"])
+@pytest.mark.parametrize("bases", [None, AgglomerativeClustering()], ids=["k-means", "ward"])
+@pytest.mark.parametrize("make_X", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_constant_data_is_one_cluster(consensus, bases, make_X):
+    if bases is not None and make_X is sparse.csr_array:
+        pytest.skip("agglomerative clustering takes no sparse data")
+    generator = RandomizedEnsemble(bases, n_partitions=5)  # ward cuts even equal objects
+    model = small(generator=generator, consensus=consensus)
+    with pytest.warns(UserWarning, match="all objects are the same"):
+        model.fit(make_X(np.ones((50, 3))))
+    assert model.n_clusters_ == 1
+    assert model.consensus_.n_clusters_ == 1
+
+
+def test_constant_data_can_be_cut_if_asked():
+    generator = RandomizedEnsemble(AgglomerativeClustering(), n_partitions=5)
+    assert small(generator=generator, n_clusters=2).fit(np.ones((20, 3))).n_clusters_ == 2
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -98,6 +99,11 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         self.generator_ = self._make_generator()
         self.ensemble_ = self.generator_.fit_transform(X)
         consensus = pass_seed(self._make_consensus(), self.random_state)
+        if consensus.n_clusters is None and _is_constant(X):
+            warnings.warn(
+                "all objects are the same, so there is one cluster.", UserWarning, stacklevel=2
+            )
+            consensus.set_params(n_clusters=1)
         self.consensus_ = consensus.fit(self.ensemble_)
         self.labels_ = self.consensus_.labels_
         self.n_clusters_ = self.consensus_.n_clusters_
@@ -147,3 +153,9 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _is_constant(X: Any) -> bool:
+    """Whether there are several objects, all with the same features."""
+    differs = X.max(axis=0) != X.min(axis=0)
+    return X.shape[0] > 1 and not (differs.nnz if hasattr(differs, "nnz") else differs.any())
