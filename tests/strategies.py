@@ -28,10 +28,13 @@ def label_columns(draw, n, *, missing=True):
 
 
 @st.composite
-def label_matrices(draw, *, min_objects=1, max_objects=10, max_partitions=6, missing=True):
+def label_matrices(
+    draw, *, min_objects=1, max_objects=10, max_partitions=6, missing=True, unlabelled=False
+):
     """(n, L) integers, -1 is missing; no column is missing as a whole.
 
-    Rows and columns are repeated now and then.
+    Rows and columns are repeated now and then. Rows are missing as a whole only with `unlabelled`:
+    every method leaves such objects out, so that the definitions are about the others.
     """
     n = draw(st.integers(min_objects, max_objects))
     columns = draw(st.lists(label_columns(n, missing=missing), min_size=1, max_size=max_partitions))
@@ -43,6 +46,8 @@ def label_matrices(draw, *, min_objects=1, max_objects=10, max_partitions=6, mis
         twins = table[rows]
         if (twins != MISSING).any(axis=0).all():
             table = twins
+    if not unlabelled:
+        table[(table == MISSING).all(axis=1), 0] = 0
     return table
 
 

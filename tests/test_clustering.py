@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.cluster import KMeans
+from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import naive
-from coterie import EAC, ConsensusClustering, Ensemble, RandomizedEnsemble
+from coterie import EAC, HBGF, ConsensusClustering, Ensemble, RandomizedEnsemble
 from coterie.consensus import CONSENSUS
 
 FEW = RandomizedEnsemble(n_partitions=8)
@@ -85,6 +85,34 @@ def test_same_seed_same_result_on_any_number_of_jobs(blobs):
     assert one.labels_.tolist() == two.labels_.tolist()
     other = small(n_clusters=3, random_state=1).fit(X)
     assert one.ensemble_ != other.ensemble_
+
+
+@pytest.mark.parametrize("consensus", sorted(CONSENSUS))
+@pytest.mark.parametrize("make_seed", [int, np.random.RandomState], ids=["int", "RandomState"])
+def test_seed_reaches_the_consensus(consensus, make_seed):
+    # Noise has no clusters, so that methods with random starts end in different places.
+    X = np.random.default_rng(0).random((60, 3))
+    fits = [
+        small(n_clusters=4, consensus=consensus, random_state=make_seed(5)).fit(X) for _ in range(3)
+    ]
+    assert len({fit.labels_.tobytes() for fit in fits}) == 1
+    assert len({fit.confidence_.tobytes() for fit in fits}) == 1
+
+
+def test_seeds_of_parts(blobs):
+    X, _ = blobs
+    model = small(n_clusters=3, consensus="hbgf", random_state=7).fit(X)
+    # The stated rule: the generator gets the seed, the consensus a number drawn from it.
+    assert model.generator_.random_state == 7
+    assert model.consensus_.random_state == np.random.RandomState(7).randint(2**31 - 1)
+    own = small(
+        generator=RandomizedEnsemble(n_partitions=5, random_state=3),
+        consensus=HBGF(3, random_state=4),
+        random_state=7,
+    ).fit(X)
+    assert (own.generator_.random_state, own.consensus_.random_state) == (3, 4)
+    unseeded = small(n_clusters=3, consensus="hbgf", random_state=None).fit(X)
+    assert unseeded.consensus_.random_state is None
 
 
 def test_parts_are_cloned_and_get_the_parameters(blobs):
@@ -177,6 +205,25 @@ def test_generator_of_other_clusterers(blobs):
 
 def test_one_object():
     assert small(n_clusters=1).fit([[1.0, 2.0]]).labels_.tolist() == [0]
+
+
+@pytest.mark.parametrize("consensus", ["laca", "eac", "msteclust"])
+@pytest.mark.parametrize("bases", [None, AgglomerativeClustering()], ids=["k-means", "ward"])
+@pytest.mark.parametrize("make_X", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_constant_data_is_one_cluster(consensus, bases, make_X):
+    if bases is not None and make_X is sparse.csr_array:
+        pytest.skip("agglomerative clustering takes no sparse data")
+    generator = RandomizedEnsemble(bases, n_partitions=5)  # ward cuts even equal objects
+    model = small(generator=generator, consensus=consensus)
+    with pytest.warns(UserWarning, match="all objects are the same"):
+        model.fit(make_X(np.ones((50, 3))))
+    assert model.n_clusters_ == 1
+    assert model.consensus_.n_clusters_ == 1
+
+
+def test_constant_data_can_be_cut_if_asked():
+    generator = RandomizedEnsemble(AgglomerativeClustering(), n_partitions=5)
+    assert small(generator=generator, n_clusters=2).fit(np.ones((20, 3))).n_clusters_ == 2
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie._notebook import FittedRepr
 from coterie.consensus import CONSENSUS
-from coterie.consensus._base import BaseConsensus
+from coterie.consensus._base import BaseConsensus, pass_seed
 from coterie.generation import RandomizedEnsemble
 
 __all__ = ["ConsensusClustering"]
@@ -34,10 +35,11 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
     consensus : str or estimator, default='laca'
         The consensus function, by name or as an estimator.
     n_jobs : int, optional
-        Number of parallel runs of the generator; None means 1, -1 all processors. The result
-        does not depend on it.
+        Number of parallel runs of the generator, where it does not have its own; None means 1,
+        -1 all processors. The result does not depend on it.
     random_state : int, RandomState or None
-        Seed of the generator.
+        Seed of everything. The generator gets it as it is, the consensus an integer drawn from
+        it; a part that has a `random_state` of its own keeps it.
 
     Attributes
     ----------
@@ -96,7 +98,13 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         self.generator_ = self._make_generator()
         self.ensemble_ = self.generator_.fit_transform(X)
-        self.consensus_ = self._make_consensus().fit(self.ensemble_)
+        consensus = pass_seed(self._make_consensus(), self.random_state)
+        if consensus.n_clusters is None and _is_constant(X):
+            warnings.warn(
+                "all objects are the same, so there is one cluster.", UserWarning, stacklevel=2
+            )
+            consensus.set_params(n_clusters=1)
+        self.consensus_ = consensus.fit(self.ensemble_)
         self.labels_ = self.consensus_.labels_
         self.n_clusters_ = self.consensus_.n_clusters_
         self.confidence_ = self.consensus_.confidence_
@@ -124,7 +132,7 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         own = generator.get_params(deep=False)
         given = {"n_jobs": self.n_jobs, "random_state": self.random_state}
         generator.set_params(
-            **{name: value for name, value in given.items() if name in own and value is not None}
+            **{name: value for name, value in given.items() if own.get(name, "absent") is None}
         )
         return generator
 
@@ -145,3 +153,9 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _is_constant(X: Any) -> bool:
+    """Whether there are several objects, all with the same features."""
+    differs = X.max(axis=0) != X.min(axis=0)
+    return X.shape[0] > 1 and not (differs.nnz if hasattr(differs, "nnz") else differs.any())

@@ -125,3 +125,18 @@ def test_what_is_no_ensemble_is_refused(refuse, tmp_path, votes):
 def test_nothing_but_missing_is_refused(refuse, tmp_path):
     (tmp_path / "m.csv").write_text("a,b\n,\n-1,NA\n")
     assert "missing on every object" in refuse("consense", "m.csv")
+
+
+@pytest.mark.parametrize("method", ["laca", "eac", "hne", "msteclust"])
+def test_constant_labels_are_one_cluster(run, tmp_path, method):
+    path = tmp_path / "constant.csv"
+    path.write_text("p,q\n" + "1,2\n" * 9 + ",\n")
+    result = run("consense", path, "--method", method, "--json",
+                 "--report", tmp_path / "report.html")  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    summary = json.loads(result.stdout)
+    assert summary["objects"]["cluster"] == [0] * 10
+    assert summary["objects"]["confidence"] == [1.0] * 9 + [0.0]
+    assert summary["reason"] == "1 cluster: no partition puts two objects apart."
+    assert "so there is one cluster" in result.stderr
+    assert "1 of 10 objects have no label" in result.stderr

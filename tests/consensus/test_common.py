@@ -13,6 +13,8 @@ import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.cluster.hierarchy import is_valid_linkage
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -21,6 +23,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive
 from coterie import Ensemble
+from coterie._ordering import tree_of
 from coterie.consensus import CONSENSUS
 from strategies import label_matrices, noisy_labels
 
@@ -130,7 +133,7 @@ may_warn = pytest.mark.filterwarnings("ignore::UserWarning")
 @may_warn
 @every_method
 @settings(max_examples=25)
-@given(labels=label_matrices(max_objects=8))
+@given(labels=label_matrices(max_objects=8, unlabelled=True))
 def test_any_label_matrix_is_clustered(name, labels):
     for n_clusters in (None, 1, len(labels)):
         if n_clusters is None and not CONSENSUS[name].finds_n_clusters:
@@ -174,6 +177,105 @@ def test_two_objects(name):
             assert_well_formed(make(name).fit(labels), 2, 2)
 
 
+# --- one cluster, and objects that nobody labels -----------------------------------------------
+
+
+CONSTANT = [
+    np.zeros((7, 3), dtype=int),
+    np.tile([4, -7, 0, 2], (5, 1)),
+    np.array([[0, -1], [0, 0], [-1, 0], [0, 0]]),
+    np.array([[0], [0]]),
+]
+
+
+@every_method
+@pytest.mark.parametrize("labels", CONSTANT, ids=["zeros", "names", "missing", "two"])
+def test_constant_partitions_mean_one_cluster(name, labels):
+    if not CONSENSUS[name].finds_n_clusters:
+        pytest.skip("does not find the number of clusters")
+    with pytest.warns(UserWarning, match="no partition puts two objects apart"):
+        fitted = make(name).fit(labels)
+    assert fitted.labels_.tolist() == [0] * len(labels)
+    assert fitted.n_clusters is None
+    assert_well_formed(fitted, *labels.shape)
+    assert fitted.predict(labels).tolist() == [0] * len(labels)
+
+
+def interleaved(labels, places):
+    """Rows without any label put in at places of the result."""
+    whole = np.full((len(labels) + len(places), labels.shape[1]), -1)
+    whole[np.setdiff1d(np.arange(len(whole)), places)] = labels
+    return whole
+
+
+@may_warn
+@every_method
+def test_unlabelled_object_is_no_cluster(name):
+    fitted = make(name, 2).fit([[0, 0], [0, 0], [1, 1], [-1, -1]])
+    assert fitted.labels_.tolist() == [0, 0, 1, 0]
+    assert fitted.confidence_[3] == 0
+    assert (fitted.confidence_[:3] > 0.5).all()
+
+
+@may_warn
+@every_method
+@settings(max_examples=15)
+@given(labels=label_matrices(max_objects=8, unlabelled=True), data=st.data())
+def test_unlabelled_objects_change_nothing(name, labels, data):
+    labels = labels[(labels != -1).any(axis=1)]
+    n_places = data.draw(st.integers(1, 3))
+    n = len(labels) + n_places
+    places = data.draw(st.lists(st.integers(0, n - 1), min_size=n_places, max_size=n_places,
+                                unique=True))  # fmt: skip
+    others = np.setdiff1d(np.arange(n), places)
+    for k in (None, 1, min(2, len(labels))):
+        if k is None and not CONSENSUS[name].finds_n_clusters:
+            continue
+        fitted = make(name, k).fit(interleaved(labels, places))
+        expected = make(name, k).fit(labels)
+        assert fitted.labels_[others].tolist() == expected.labels_.tolist()
+        assert fitted.confidence_[others].tolist() == expected.confidence_.tolist()
+        assert (fitted.labels_[places] == 0).all()
+        assert (fitted.confidence_[places] == 0).all()
+        assert_well_formed(fitted, n, labels.shape[1])
+        assert fitted.predict(labels).tolist() == expected.predict(labels).tolist()
+
+
+@every_method
+def test_attributes_cover_unlabelled_objects(name):
+    _, labels = noisy_labels(3, 41, 12, noise=0.2, missing=0.1)
+    places = [0, 7, 43]
+    with pytest.warns(UserWarning, match="3 of 44 objects have no label"):
+        fitted = make(name, 4).fit(interleaved(labels, places))
+    part = make(name, 4).fit(labels)
+    for attribute, value in vars(part).items():
+        whole = getattr(fitted, attribute)
+        if isinstance(value, np.ndarray) and value.ndim and value.shape[0] in (39, 40, 41):
+            assert whole.shape[0] == value.shape[0] + 3, attribute
+        elif isinstance(value, np.ndarray):
+            assert whole.shape == value.shape, attribute
+    if getattr(fitted, "linkage_", None) is not None:
+        assert is_valid_linkage(fitted.linkage_)
+        assert fitted.linkage_[-1, 3] == 44
+    tree, part_tree = tree_of(fitted), tree_of(part)
+    others = np.setdiff1d(np.arange(44), places)
+    for k in (4, 5) if tree is not None else ():
+        assert naive.same_partition(tree.cut(k)[others], part_tree.cut(k))
+    if tree is not None and name != "laca":  # its labels are not the cut of its last tree
+        assert naive.same_partition(tree.cut(fitted.n_clusters_), fitted.labels_)
+
+
+@may_warn
+@pytest.mark.parametrize("name", ["peace", "baum_eagon"])
+def test_start_with_unlabelled_objects(name):
+    labels = np.array([[0, 0], [0, 0], [-1, -1], [1, 1], [1, 1]])
+    start = np.array([[0.9, 0.1], [0.8, 0.2], [0.5, 0.5], [0.1, 0.9], [0.2, 0.8]])
+    fitted = make(name, 2, init=start).fit(labels)
+    assert fitted.labels_.tolist() == [0, 0, 0, 1, 1]
+    assert fitted.membership_[2].tolist() == [0.5, 0.5]
+    assert fitted.init is start
+
+
 @every_method
 def test_fit_predict_is_labels(name):
     _, labels = noisy_labels(0, 30, 6)
@@ -207,7 +309,7 @@ def test_unanimous_partitions_leave_no_doubt(name):
 @may_warn
 @every_method
 @settings(max_examples=15)
-@given(labels=label_matrices(max_objects=8))
+@given(labels=label_matrices(max_objects=8, unlabelled=True))
 def test_confidence_is_the_same_measure_for_all(name, labels):
     fitted = make(name, min(2, len(labels))).fit(labels)
     exact = naive.confidence(labels.tolist(), fitted.labels_.tolist())

@@ -10,6 +10,11 @@ from coterie import Ensemble, MixtureModel
 from coterie.consensus._mixture import climb, draw_seeds, maximize
 from strategies import label_matrices, noisy_labels
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:no partition puts two objects apart:UserWarning",
+    "ignore:.* objects have no label:UserWarning",
+)
+
 ignore_warning = pytest.mark.filterwarnings("ignore:only")
 
 

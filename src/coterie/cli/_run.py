@@ -46,10 +46,11 @@ def default_method() -> str:
 
 
 def make_consensus(
-    method: str | None, n_clusters: int | None, settings: dict[str, Any]
+    method: str | None, n_clusters: int | None, settings: dict[str, Any], seed: int
 ) -> BaseConsensus:
     """Return the consensus estimator that the options ask for."""
     from coterie.consensus import CONSENSUS
+    from coterie.consensus._base import pass_seed
 
     name = default_method() if method is None else method.casefold()
     if name not in CONSENSUS:
@@ -72,7 +73,7 @@ def make_consensus(
             f"{name} does not find the number of clusters by itself: add --clusters K, or use "
             f"--method {' or '.join(finders)}."
         )
-    return consensus
+    return pass_seed(consensus, seed)
 
 
 def make_ensemble(

@@ -170,7 +170,7 @@ def cluster_table(
     }
     bases = base_estimators(base or ())
     with step(f"Reading {data}", quiet=quiet, watching=True):
-        consensus = make_consensus(method, clusters, settings_given)
+        consensus = make_consensus(method, clusters, settings_given, seed)
         features = read_features(
             read_table(data, separator=separator, header=not no_header),
             id_column=id_column,

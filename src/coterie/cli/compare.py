@@ -198,21 +198,16 @@ def _write_report(
     notes: Any,
 ) -> None:
     """Write a report on the recommended method, with the leaderboard."""
-    from sklearn.utils import check_random_state
-
     from coterie.cli._output import Destinations
     from coterie.cli._run import find_consensus, tell
     from coterie.consensus import CONSENSUS
+    from coterie.consensus._base import pass_seed
 
     if comparison.recommended is None:
         raise InputError(f"--report {path}: {comparison.reason}")
     row = comparison[comparison.recommended]
     consensus = CONSENSUS[row.method](n_clusters=row.n_clusters if row.n_clusters_given else None)
-    if "random_state" in consensus.get_params(deep=False):
-        # As `coterie.compare` draws it for its methods: the same labels.
-        drawn = int(check_random_state(seed).randint(2**31 - 1))
-        consensus.set_params(random_state=drawn)
-    find_consensus(consensus, ensemble, notes)
+    find_consensus(pass_seed(consensus, seed), ensemble, notes)
     details = {} if given.X is None else {"original": given.original}
     tell(
         consensus,

@@ -47,6 +47,7 @@ def consense(
     clusters: options.Clusters = None,
     method: options.Method = None,
     settings: options.Set = None,
+    seed: options.Seed = 0,
     output: options.Output = None,
     as_json: options.Json = False,
     report: options.Report = None,
@@ -73,6 +74,7 @@ def consense(
         clusters=clusters,
         method=method,
         settings=settings,
+        seed=seed,
     )
 
 
@@ -90,6 +92,7 @@ def consense_labels(
     clusters: int | None = None,
     method: str | None = None,
     settings: list[str] | None = None,
+    seed: int = 0,
 ) -> None:
     """Find the consensus with the options of the command, and send the results on their way."""
     from coterie.cli._console import Notes, step
@@ -102,7 +105,7 @@ def consense_labels(
     ids: list[str] | None = None
     classes: list[str | None] | None = None
     with step(f"Reading {labels}", quiet=quiet, watching=True):
-        consensus = make_consensus(method, clusters, options.parse_settings(settings))
+        consensus = make_consensus(method, clusters, options.parse_settings(settings), seed)
         if file_kind(labels) == ".npz":
             table_options = (truth, id_column, columns, exclude, separator, missing)
             if no_header or any(option is not None for option in table_options):

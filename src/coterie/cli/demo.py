@@ -41,7 +41,7 @@ def demo(
     _make_directory(output)
     with step("Loading", quiet=quiet):
         X, names, flowers, species = _write_iris(output / "iris.csv")
-        consensus = make_consensus(None, None, {})
+        consensus = make_consensus(None, None, {}, _SEED)
     recipe = {**_RECIPE, "random_state": _SEED}
     generator = make_ensemble(X, base_estimators(()), recipe, None, notes)
     find_consensus(consensus, generator.ensemble_, notes)

@@ -47,9 +47,7 @@ def report(
     clusters: options.Clusters = None,
     method: options.Method = None,
     settings: options.Set = None,
-    seed: Annotated[
-        int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the partitions.")
-    ] = 0,
+    seed: options.Seed = 0,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -73,6 +71,7 @@ def report(
         "clusters": clusters,
         "method": method,
         "settings": settings,
+        "seed": seed,
     }
     if kind == ".json":
         given = [name for name, value in table.items() if value]
@@ -91,9 +90,7 @@ def report(
     else:
         from coterie.cli.cluster import cluster_table
 
-        cluster_table(
-            file, destinations, standardize=standardize, impute=impute, seed=seed, **table
-        )
+        cluster_table(file, destinations, standardize=standardize, impute=impute, **table)
     if not quiet and not as_json:
         print(f"{output}: open it in a browser.")
 

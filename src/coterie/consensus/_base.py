@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import Tags
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie._labels import order_by_size
 from coterie._linkage import Tree
 from coterie._notebook import FittedRepr
+from coterie.consensus._unlabelled import (
+    extend_attributes,
+    is_one_cluster,
+    labelled_objects,
+    labelled_part,
+)
 from coterie.consensus._votes import ClusterVotes
 from coterie.ensemble import Ensemble, as_ensemble
 
-__all__ = ["BaseConsensus", "TreeConsensus", "check_n_clusters"]
+__all__ = ["BaseConsensus", "TreeConsensus", "check_n_clusters", "pass_seed"]
 
 
 class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
@@ -27,10 +36,20 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
     object. It may write `_predict(codes)`; the default goes by the share of votes between an
     object and the members of a cluster. Confidence is the same measure for all methods, so that
     they can be compared.
+
+    Two things are the same for all methods, and done here:
+
+    - Objects that no partition labels are left out of `_fit`. They go to the largest cluster,
+      with confidence 0, and attributes over objects are extended to them (`_unlabelled.py`).
+    - Where no partition puts two objects apart (and shared partitions connect all of them), and
+      no number of clusters was asked for, there is one cluster: `_fit` runs with
+      ``n_clusters=1``.
     """
 
     finds_n_clusters = True
     """Whether ``n_clusters=None`` is possible."""
+    object_parameters: tuple[str, ...] = ()
+    """Parameters that may be arrays with a row per object, and then say the number of clusters."""
 
     n_clusters: int | None
     labels_: NDArray[np.int64]
@@ -52,10 +71,24 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
         self._remember_columns(X, ensemble)
         check_n_clusters(self, self.n_clusters, ensemble.n_objects)
         self.ensemble_ = ensemble
-        self.labels_ = order_by_size(self._fit(ensemble))
+        labelled = labelled_objects(ensemble)
+        n_labelled = int(labelled.sum())
+        # More clusters than labelled objects: then the others are needed as clusters.
+        is_whole = n_labelled == ensemble.n_objects or (self.n_clusters or 1) > n_labelled
+        part = ensemble if is_whole else labelled_part(ensemble, labelled)
+        with self._settings_for(part, labelled):
+            self.labels_ = order_by_size(self._fit(part))
         self.n_clusters_ = int(self.labels_.max()) + 1
-        self._votes = ClusterVotes.tally(ensemble, self.labels_, self.n_clusters_)
-        self.confidence_ = self._confidence(ensemble)
+        self._votes = ClusterVotes.tally(part, self.labels_, self.n_clusters_)
+        self.confidence_ = self._confidence(part)
+        if not is_whole:
+            extend_attributes(self, labelled)
+            warnings.warn(
+                f"{ensemble.n_objects - n_labelled} of {ensemble.n_objects} objects have no label "
+                "in any partition. They were put into the largest cluster, with confidence 0.",
+                UserWarning,
+                stacklevel=2,
+            )
         return self
 
     def predict(self, X: ArrayLike | Ensemble | Any) -> NDArray[np.int64]:
@@ -73,6 +106,32 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self._predict(self._encode(X))
+
+    @contextmanager
+    def _settings_for(self, part: Ensemble, labelled: NDArray[np.bool_]) -> Iterator[None]:
+        """Set the parameters that `_fit` needs for this part, and restore them afterwards."""
+        settings: dict[str, Any] = {}
+        given = {name: getattr(self, name) for name in self.object_parameters}
+        arrays = {name: value for name, value in given.items() if np.ndim(value) > 0}
+        if part.n_objects < len(labelled):
+            whole = {name: value for name, value in arrays.items() if len(value) == len(labelled)}
+            settings |= {name: np.asarray(value)[labelled] for name, value in whole.items()}
+        if self.n_clusters is None and not arrays and is_one_cluster(part):
+            settings["n_clusters"] = 1
+            if part.n_objects > 1:
+                warnings.warn(
+                    "no partition puts two objects apart, so there is one cluster.",
+                    UserWarning,
+                    stacklevel=4,
+                )
+        before = {name: getattr(self, name) for name in settings}
+        try:
+            for name, value in settings.items():
+                setattr(self, name, value)
+            yield
+        finally:
+            for name, value in before.items():
+                setattr(self, name, value)
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
         raise NotImplementedError(f"{type(self).__name__} must define _fit")
@@ -175,6 +234,21 @@ def check_min_share(min_share: float) -> None:
     """Raise an error unless the value is a number in [0, 1]."""
     if not isinstance(min_share, Real) or isinstance(min_share, bool) or not 0 <= min_share <= 1:
         raise ValueError(f"min_share must be a number between 0 and 1; got {min_share!r}.")
+
+
+def pass_seed(
+    consensus: BaseConsensus, random_state: int | np.random.RandomState | None
+) -> BaseConsensus:
+    """Seed a consensus function, as ConsensusClustering, compare and the command line do.
+
+    It gets an integer drawn from `random_state`. One without a `random_state` of its own, or
+    with one that its maker has set, stays as it is.
+    """
+    unset = consensus.get_params(deep=False).get("random_state", "absent") is None
+    if random_state is not None and unset:
+        seed = int(check_random_state(random_state).randint(2**31 - 1))
+        consensus.set_params(random_state=seed)
+    return consensus
 
 
 def check_n_clusters(estimator: BaseConsensus, n_clusters: int | None, n_objects: int) -> None:

@@ -216,6 +216,8 @@ class BaumEagon(BaseConsensus):
 
     membership_: Array
 
+    object_parameters = ("init",)
+
     def __init__(
         self,
         n_clusters: int | None = None,

@@ -573,7 +573,7 @@ class PEACE(BaseConsensus):
     Notes
     -----
     Missing labels: N_ij and the count of votes for "together" are of the partitions that saw
-    both objects. An object that no partition saw keeps the memberships it started with.
+    both objects. An object that no partition saw has membership 1/k in every cluster.
 
     Memory is linear in the size of the ensemble: counts of pairs are made from the labels when
     they are needed, in small integers, and no array over pairs is kept. A pass costs
@@ -613,6 +613,8 @@ class PEACE(BaseConsensus):
     """
 
     membership_: Array
+
+    object_parameters = ("init",)
 
     def __init__(
         self,

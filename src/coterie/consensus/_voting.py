@@ -131,7 +131,7 @@ class Voting(BaseConsensus):
     n_clusters_ : int
         Number of clusters found: labels with which some object ended.
     membership_ : ndarray of shape (n_objects, n_clusters)
-        Share of the votes for each label; rows of objects that no partition saw are 0. Columns
+        Share of the votes for each label; 1/k for objects that no partition saw. Columns
         in the order of the labels, those that nobody ended with last.
     reference_ : int or None
         The partition that was the first reference; None if it was average linkage.
