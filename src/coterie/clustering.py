@@ -8,32 +8,40 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin, clone
-from sklearn.utils import Tags
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie._notebook import FittedRepr
+from coterie.choosing._how_many import MIN_SHARE, how_many_clusters
 from coterie.consensus import CONSENSUS
 from coterie.consensus._base import BaseConsensus, pass_seed
-from coterie.generation import RandomizedEnsemble
+from coterie.generation._recipes import make_generator
 
-__all__ = ["ConsensusClustering"]
+__all__ = ["DEFAULT_CONSENSUS", "ConsensusClustering"]
+
+DEFAULT_CONSENSUS = "lwea"
+SETTINGS: dict[str, dict[str, Any]] = {"lwea": {"min_share": MIN_SHARE, "max_objects": 10_000}}
+"""Settings of consensus functions given by name, where they differ from those of the class."""
 
 
 class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
     """Cluster objects by the consensus of many clusterings of them.
 
-    Makes an ensemble of partitions of `X` and finds their consensus.
+    Makes an ensemble of partitions of `X`, chooses the number of clusters, and finds the consensus.
 
     Parameters
     ----------
     n_clusters : int, optional
-        Number of clusters. Default: the consensus finds it.
-    generator : transformer, optional
+        Number of clusters. Default: the number that `how_many_clusters` recommends; with a
+        `consensus` that finds the number by itself, such as 'laca', its own number.
+    generator : str or transformer, optional
         What makes the ensemble: its `fit_transform` gives an `Ensemble`, its `transform` the
-        label rows of new objects. Default: `RandomizedEnsemble()`, a hundred k-means runs, each
-        with a number of clusters drawn between sqrt(n)/2 and sqrt(n).
-    consensus : str or estimator, default='laca'
-        The consensus function, by name or as an estimator.
+        label rows of new objects. Default: 60 k-means runs with sqrt(n) to 2 sqrt(n) clusters,
+        each fitted to at most 5,000 objects. ``'laca'`` is the recipe of the LACA paper: a
+        hundred k-means runs with sqrt(n)/2 to sqrt(n) clusters.
+    consensus : str or estimator, default='lwea'
+        The consensus function, by name or as an estimator. The name 'lwea' stands for
+        ``LWEA(min_share=0.1)``: no cluster is smaller than a tenth of the mean cluster size.
     n_jobs : int, optional
         Number of parallel runs of the generator, where it does not have its own; None means 1,
         -1 all processors. The result does not depend on it.
@@ -47,6 +55,9 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         Consecutive from 0, largest cluster first.
     n_clusters_ : int
         Number of clusters found.
+    cluster_numbers_ : ClusterNumbers or None
+        The evidence for the number of clusters; None if the number was given, or the consensus
+        found it.
     confidence_ : ndarray of shape (n_samples,)
         In [0, 1]: how strongly the ensemble supports each object's place.
     ensemble_ : Ensemble
@@ -72,7 +83,7 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         self,
         n_clusters: int | None = None,
         generator: Any = None,
-        consensus: str | BaseConsensus = "laca",
+        consensus: str | BaseConsensus = DEFAULT_CONSENSUS,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -96,14 +107,21 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         self : object
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        self.generator_ = self._make_generator()
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self.generator_ = self._make_generator(X.shape[0], seed)
         self.ensemble_ = self.generator_.fit_transform(X)
-        consensus = pass_seed(self._make_consensus(), self.random_state)
+        consensus = self._make_consensus(seed)
+        self.cluster_numbers_ = None
         if consensus.n_clusters is None and _is_constant(X):
             warnings.warn(
                 "all objects are the same, so there is one cluster.", UserWarning, stacklevel=2
             )
             consensus.set_params(n_clusters=1)
+        elif consensus.n_clusters is None and not consensus.finds_n_clusters:
+            self.cluster_numbers_ = how_many_clusters(
+                X, ensemble=self.ensemble_, n_jobs=self.n_jobs, random_state=seed
+            )
+            consensus.set_params(n_clusters=self.cluster_numbers_.recommended)
         self.consensus_ = consensus.fit(self.ensemble_)
         self.labels_ = self.consensus_.labels_
         self.n_clusters_ = self.consensus_.n_clusters_
@@ -125,29 +143,32 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         return self.consensus_.predict(self.generator_.transform(X))
 
-    def _make_generator(self) -> Any:
-        if self.generator is None:
-            return RandomizedEnsemble(n_jobs=self.n_jobs, random_state=self.random_state)
+    def _make_generator(self, n_objects: int, seed: int) -> Any:
+        if self.generator is None or isinstance(self.generator, str):
+            recipe = "default" if self.generator is None else self.generator
+            return make_generator(recipe, n_objects, n_jobs=self.n_jobs, random_state=seed)
         generator = clone(self.generator)
         own = generator.get_params(deep=False)
-        given = {"n_jobs": self.n_jobs, "random_state": self.random_state}
+        given = {"n_jobs": self.n_jobs, "random_state": seed}
         generator.set_params(
             **{name: value for name, value in given.items() if own.get(name, "absent") is None}
         )
         return generator
 
-    def _make_consensus(self) -> BaseConsensus:
+    def _make_consensus(self, seed: int) -> BaseConsensus:
         if isinstance(self.consensus, str):
             if self.consensus not in CONSENSUS:
                 raise ValueError(
                     f"consensus must be an estimator or one of "
                     f"{', '.join(map(repr, sorted(CONSENSUS)))}; got {self.consensus!r}."
                 )
-            return CONSENSUS[self.consensus](n_clusters=self.n_clusters)
-        consensus = clone(self.consensus)
-        if self.n_clusters is not None:
+            consensus = CONSENSUS[self.consensus](**SETTINGS.get(self.consensus, {}))
             consensus.set_params(n_clusters=self.n_clusters)
-        return consensus
+        else:
+            consensus = clone(self.consensus)
+            if self.n_clusters is not None:
+                consensus.set_params(n_clusters=self.n_clusters)
+        return pass_seed(consensus, seed)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -364,8 +364,8 @@ class _Scored(NamedTuple):
 def _score_cuts(evidence: _Evidence, numbers: NDArray[np.int64]) -> _Scored:
     """Cut the tree into each number of clusters, and score the cuts."""
     ensemble, n = evidence.ensemble, evidence.ensemble.n_objects
-    tree = LWEA(int(numbers[0]), min_share=MIN_SHARE).fit(ensemble)
-    labels = [tree.cut(int(k)) for k in numbers]
+    tree = LWEA(int(numbers[0]), min_share=MIN_SHARE, max_objects=None).fit(ensemble)
+    labels = [tree.cut_tree(int(k)) for k in numbers]
     silhouettes, leaks = np.zeros((len(numbers), n)), np.zeros((len(numbers), n))
     for i, cut in enumerate(labels):
         if numbers[i] < n:  # n singletons have no silhouette
@@ -422,9 +422,7 @@ def _resample(
 # --- answer -------------------------------------------------------------------------------------
 
 
-def _second_best(
-    numbers: NDArray[np.int64], scores: NDArray[np.float64], best: int
-) -> int | None:
+def _second_best(numbers: NDArray[np.int64], scores: NDArray[np.float64], best: int) -> int | None:
     """Return the best of the numbers that are not next to the best one."""
     others = np.abs(numbers - best) > 1
     return _first_best(numbers[others], scores[others]) if others.any() else None

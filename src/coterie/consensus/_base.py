@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +15,6 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie._labels import order_by_size
-from coterie._linkage import Tree
 from coterie._notebook import FittedRepr
 from coterie.consensus._unlabelled import (
     extend_attributes,
@@ -26,7 +25,7 @@ from coterie.consensus._unlabelled import (
 from coterie.consensus._votes import ClusterVotes
 from coterie.ensemble import Ensemble, as_ensemble
 
-__all__ = ["BaseConsensus", "TreeConsensus", "check_n_clusters", "pass_seed"]
+__all__ = ["BaseConsensus", "check_n_clusters", "pass_seed"]
 
 
 class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
@@ -168,72 +167,6 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
-
-
-class TreeConsensus(BaseConsensus):
-    """Base of the consensus functions that cut a tree of the objects.
-
-    A method writes `_grow(ensemble)`, which returns the tree; heights are 1 - similarity.
-    """
-
-    linkage_: NDArray[np.float64]
-
-    def cut(self, n_clusters: int) -> NDArray[np.int64]:
-        """Cut the fitted tree into another number of clusters.
-
-        Parameters
-        ----------
-        n_clusters : int
-            Number of clusters, from 1 to the number of objects.
-
-        Returns
-        -------
-        labels : ndarray of int64, shape (n_objects,)
-            What `labels_` would be with this number; the tree is not made again.
-        """
-        check_is_fitted(self)
-        check_n_clusters(self, n_clusters, len(self.linkage_) + 1)
-        return self._cut(Tree.from_scipy(self.linkage_), n_clusters, self.ensemble_)
-
-    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        tree = self._grow(ensemble)
-        self.linkage_ = tree.to_scipy(1.0 - tree.link)
-        assert self.n_clusters is not None
-        return self._cut(tree, self.n_clusters, ensemble)
-
-    def _cut(self, tree: Tree, n_clusters: int, ensemble: Ensemble) -> NDArray[np.int64]:
-        return cut_tree(tree, n_clusters, ensemble, getattr(self, "min_share", 0.0))
-
-    def _grow(self, ensemble: Ensemble) -> Tree:
-        raise NotImplementedError(f"{type(self).__name__} must define _grow")
-
-
-def cut_tree(
-    tree: Tree, n_clusters: int, ensemble: Ensemble, min_share: float
-) -> NDArray[np.int64]:
-    """Cut a tree into clusters of at least `min_share` times the mean size, if there are such.
-
-    Objects of smaller branches join the cluster that the partitions put them with most often.
-    """
-    if min_share == 0:
-        return tree.cut(n_clusters)
-    min_size = max(2.0, min_share * tree.n_objects / n_clusters)
-    labels = tree.cut_large(n_clusters, min_size)
-    if labels is None:
-        return tree.cut(n_clusters)
-    rest = labels < 0
-    if rest.any():
-        votes = ClusterVotes.count(
-            ensemble.labels[~rest], labels[~rest], ensemble.offsets, n_clusters
-        )
-        labels[rest] = votes.predict(ensemble.labels[rest])
-    return order_by_size(labels)
-
-
-def check_min_share(min_share: float) -> None:
-    """Raise an error unless the value is a number in [0, 1]."""
-    if not isinstance(min_share, Real) or isinstance(min_share, bool) or not 0 <= min_share <= 1:
-        raise ValueError(f"min_share must be a number between 0 and 1; got {min_share!r}.")
 
 
 def pass_seed(

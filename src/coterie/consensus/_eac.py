@@ -13,7 +13,7 @@ from coterie._linkage import (
     scipy_linkage,
     single_tree,
 )
-from coterie.consensus._base import TreeConsensus
+from coterie.consensus._tree import TreeConsensus
 from coterie.ensemble import Ensemble, narrow_columns
 
 __all__ = ["EAC"]

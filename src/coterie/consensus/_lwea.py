@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie._linkage import Regime, Tree, average_tree
-from coterie.consensus._base import TreeConsensus, check_min_share
+from coterie.consensus._tree import MAX_OBJECTS, TreeConsensus
 from coterie.consensus._weights import check_theta, cluster_weights
 from coterie.ensemble import Ensemble
 
@@ -53,6 +53,10 @@ class LWEA(TreeConsensus):
         partitions put them with most often. 0 is the method as published: an outlier can be a
         cluster. If no cut of the tree has so many clusters of that size, the published cut is
         returned.
+    max_objects : int or None, default=20000
+        Largest number of distinct label rows that the tree is grown on. If there are more, it is
+        grown on so many objects drawn at random (with a fixed seed), and the others join the
+        cluster that the partitions put them with most often. None: always all.
     regime : {'auto', 'triangle', 'matrix-free'}, default='auto'
         Keep the sums over pairs of clusters, or make them from the labels. By default they are
         kept as soon as they fit `memory_limit`.
@@ -67,7 +71,10 @@ class LWEA(TreeConsensus):
     n_clusters_ : int
         Number of clusters.
     linkage_ : ndarray of shape (n_objects - 1, 4)
-        The tree in the format of `scipy.cluster.hierarchy`; heights are 1 - similarity.
+        The tree in the format of `scipy.cluster.hierarchy`; heights are 1 - similarity. Of the
+        objects in `sample_`, if the tree was grown on a sample.
+    sample_ : ndarray of int or None
+        The objects that the tree was grown on; None means all.
     weights_ : ndarray of shape (K,)
         Weight of each cluster of each partition (ECI), partition after partition, in (0, 1].
     confidence_ : ndarray of shape (n_objects,)
@@ -105,7 +112,7 @@ class LWEA(TreeConsensus):
     array([1, 1, 0, 0, 0])
     >>> lwea.weights_.round(2)
     array([0.22, 1.  , 1.  , 0.47, 1.  , 0.47])
-    >>> lwea.cut(3)
+    >>> lwea.cut_tree(3)
     array([0, 0, 2, 1, 1])
     """
 
@@ -117,18 +124,19 @@ class LWEA(TreeConsensus):
         *,
         theta: float = 0.4,
         min_share: float = 0.0,
+        max_objects: int | None = MAX_OBJECTS,
         regime: Regime = "auto",
         memory_limit: int | str | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.theta = theta
         self.min_share = min_share
+        self.max_objects = max_objects
         self.regime = regime
         self.memory_limit = memory_limit
 
     def _grow(self, ensemble: Ensemble) -> Tree:
         check_theta(self.theta)
-        check_min_share(self.min_share)
         self.weights_ = cluster_weights(ensemble, self.theta)
         return locally_weighted_tree(
             ensemble, self.weights_, regime=self.regime, memory_limit=self.memory_limit

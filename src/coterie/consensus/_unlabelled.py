@@ -81,6 +81,8 @@ def _extend_linkage(linkage: NDArray, labelled: NDArray[np.bool_], anchor: int) 
     from coterie._kernels.linkage import scipy_tree, smallest_leaves
 
     known, new = np.flatnonzero(labelled), np.flatnonzero(~labelled)
+    if len(linkage) + 1 < len(known):  # the tree of a sample
+        return linkage
     first, second = smallest_leaves(np.ascontiguousarray(linkage))
     lowest = linkage[:, 2].min(initial=np.inf)
     lowest = lowest if np.isfinite(lowest) else 0.0

@@ -495,9 +495,7 @@ class RandomizedEnsemble(
     def _assign_left_out(self, X: Any) -> None:
         """Give the objects that a run did not draw the label that `transform` gives them."""
         drawn = self.ensemble_
-        self.ensemble_ = Ensemble(
-            self._label_all(X), groups=drawn.groups, validity=drawn.validity
-        )
+        self.ensemble_ = Ensemble(self._label_all(X), groups=drawn.groups, validity=drawn.validity)
 
     # --- transform ----------------------------------------------------------------------------
 

@@ -1,0 +1,119 @@
+"""What the consensus functions that cut a tree of the objects share."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from coterie._labels import order_by_size
+from coterie._linkage import Tree
+from coterie.consensus._base import BaseConsensus, check_n_clusters
+from coterie.consensus._votes import ClusterVotes
+from coterie.ensemble import Ensemble
+
+__all__ = ["MAX_OBJECTS", "TreeConsensus"]
+
+MAX_OBJECTS = 20_000
+"""Default of `max_objects`."""
+_SEED = 0  # of the sample
+
+
+class TreeConsensus(BaseConsensus):
+    """Base of the consensus functions that cut a tree of the objects.
+
+    A method writes `_grow(ensemble)`, which returns the tree; heights are 1 - similarity. It may
+    have the parameters `min_share` and `max_objects`.
+    """
+
+    linkage_: NDArray[np.float64]
+    sample_: NDArray[np.int64] | None = None
+    min_share: float = 0.0
+    max_objects: int | None = None
+
+    def cut_tree(self, n_clusters: int) -> NDArray[np.int64]:
+        """Cut the fitted tree into another number of clusters.
+
+        Parameters
+        ----------
+        n_clusters : int
+            Number of clusters, from 1 to the number of objects in the tree.
+
+        Returns
+        -------
+        labels : ndarray of int64, shape (n_objects,)
+            What `labels_` would be with this number; the tree is not made again.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "linkage_"):
+            raise ValueError(f"{self!r} has no tree; cut_tree is for methods that make one.")
+        check_n_clusters(self, n_clusters, len(self.linkage_) + 1)
+        return self._cut(Tree.from_scipy(self.linkage_), n_clusters, self.ensemble_)
+
+    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+        self._check_tree_parameters()
+        self.sample_ = _draw_sample(ensemble, self.max_objects)
+        tree = self._grow(ensemble if self.sample_ is None else ensemble.take(self.sample_))
+        self.linkage_ = tree.to_scipy(1.0 - tree.link)
+        assert self.n_clusters is not None
+        if self.n_clusters > tree.n_objects:
+            raise ValueError(
+                f"n_clusters must be at most the number of objects in the tree ({tree.n_objects}, "
+                f"a sample); got {self.n_clusters}. Set max_objects=None for a tree of all objects."
+            )
+        return self._cut(tree, self.n_clusters, ensemble)
+
+    def _grow(self, ensemble: Ensemble) -> Tree:
+        raise NotImplementedError(f"{type(self).__name__} must define _grow")
+
+    def _cut(self, tree: Tree, n_clusters: int, ensemble: Ensemble) -> NDArray[np.int64]:
+        """Cut the tree, and put the objects that are in no cluster of it where votes say."""
+        cut = _cut_large(tree, n_clusters, self.min_share)
+        rows = slice(None) if self.sample_ is None else self.sample_
+        labels = np.full(ensemble.n_objects, -1, dtype=np.int64)
+        labels[rows] = cut
+        return order_by_size(place_rest(ensemble, labels, n_clusters))
+
+    def _check_tree_parameters(self) -> None:
+        share, most = self.min_share, self.max_objects
+        if not isinstance(share, Real) or isinstance(share, bool) or not 0 <= share <= 1:
+            raise ValueError(f"min_share must be a number between 0 and 1; got {share!r}.")
+        if most is not None and (not isinstance(most, Integral) or most < 2):
+            raise ValueError(
+                f"max_objects must be a number of objects of at least 2, or None; got {most!r}."
+            )
+
+
+def place_rest(ensemble: Ensemble, labels: NDArray[np.int64], n_clusters: int) -> NDArray[np.int64]:
+    """Put objects with the label -1 into the cluster that partitions put them with most often."""
+    rest = labels < 0
+    if not rest.any():
+        return labels
+    votes = ClusterVotes.count(ensemble.labels[~rest], labels[~rest], ensemble.offsets, n_clusters)
+    placed = labels.copy()
+    placed[rest] = votes.predict(ensemble.labels[rest])
+    return placed
+
+
+def _cut_large(tree: Tree, n_clusters: int, min_share: float) -> NDArray[np.int64]:
+    """Cut into clusters of at least `min_share` times the mean size, if there are such.
+
+    Objects of smaller branches have the label -1.
+    """
+    if min_share == 0:
+        return tree.cut(n_clusters)
+    min_size = max(2.0, min_share * tree.n_objects / n_clusters)
+    labels = tree.cut_large(n_clusters, min_size)
+    return tree.cut(n_clusters) if labels is None else labels
+
+
+def _draw_sample(ensemble: Ensemble, max_objects: int | None) -> NDArray[np.int64] | None:
+    """Return objects drawn at random where distinct rows are too many; None means all."""
+    if max_objects is None or ensemble.n_objects <= max_objects:
+        return None
+    if len(ensemble.patterns.counts) <= max_objects:
+        return None
+    rng = np.random.default_rng(_SEED)
+    return np.sort(rng.choice(ensemble.n_objects, max_objects, replace=False))
