@@ -125,6 +125,60 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         return self.consensus_.predict(self.generator_.transform(X))
 
+    def predict_confidence(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return how safe the predicted place of new objects is: the measure of `confidence_`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+
+        Returns
+        -------
+        confidence : ndarray of shape (n_new,)
+            In [0, 1], for the cluster that `predict` returns.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        return self.consensus_.predict_confidence(self.generator_.transform(X))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; with `deep` those of the parts too, also of one given by name.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+
+        Returns
+        -------
+        params : dict
+        """
+        params: dict[str, Any] = super().get_params(deep=deep)
+        if deep and isinstance(self.consensus, str) and self.consensus in CONSENSUS:
+            own = CONSENSUS[self.consensus](n_clusters=None).get_params(deep=False)
+            params |= {f"consensus__{name}": value for name, value in own.items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of parts as ``consensus__linkage='single'``.
+
+        A consensus given by name becomes an estimator when one of its parameters is set.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self : object
+        """
+        name = params.get("consensus", self.consensus)
+        nested = any(key.startswith("consensus__") for key in params)
+        if nested and isinstance(name, str) and name in CONSENSUS:
+            params = {"consensus": CONSENSUS[name](n_clusters=None)} | {
+                key: value for key, value in params.items() if key != "consensus"
+            }
+        return super().set_params(**params)
+
     def _make_generator(self) -> Any:
         if self.generator is None:
             return RandomizedEnsemble(n_jobs=self.n_jobs, random_state=self.random_state)
