@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import naive
-from coterie import EAC, HBGF, ConsensusClustering, Ensemble, RandomizedEnsemble
+from coterie import EAC, HBGF, LACA, ConsensusClustering, Ensemble, RandomizedEnsemble
 from coterie.consensus import CONSENSUS
 
 FEW = RandomizedEnsemble(n_partitions=8)
@@ -147,6 +147,39 @@ def test_clone_parameters_pickle(blobs):
         assert small(**parameters).fit(X).n_clusters_ == parameters["n_clusters"]
     model.set_params(generator=None)
     FEW.set_params(n_partitions=8)
+
+
+def test_parameters_of_a_consensus_given_by_name(blobs):
+    X, _ = blobs
+    model = small(n_clusters=3, consensus="eac")
+    assert model.get_params()["consensus__linkage"] == "average"
+    assert "consensus__linkage" not in model.get_params(deep=False)
+    assert clone(model).consensus == "eac"
+    model.set_params(consensus__linkage="single")
+    assert clone(model).fit(X).consensus_.linkage == "single"
+    model.set_params(consensus="laca", consensus__ess=3)
+    assert (type(model.consensus), model.consensus.ess) == (LACA, 3)
+    with pytest.raises(ValueError, match="Invalid parameter 'linkage' for estimator LACA"):
+        model.set_params(consensus__linkage="single")
+    by_name = small(consensus="hbgf").set_params(consensus__imbalance=0.1)
+    with pytest.raises(ValueError, match="does not find the number of clusters"):
+        by_name.fit(X)  # as without the parameter: no default number is made up
+    grid = ParameterGrid({"consensus__linkage": ["single", "complete"]})
+    for parameters in grid:
+        fitted = small(n_clusters=3, consensus="eac").set_params(**parameters).fit(X)
+        assert fitted.consensus_.linkage == parameters["consensus__linkage"]
+
+
+def test_confidence_of_new_objects(blobs):
+    X, _ = blobs
+    model = small(n_clusters=3).fit(X)
+    between = (X[model.labels_ == 0].mean(axis=0) + X[model.labels_ == 1].mean(axis=0)) / 2
+    found = model.predict_confidence(np.vstack([X[:1], between]))
+    assert found[0] > 0.9
+    assert found[1] < found[0]
+    assert ((found >= 0) & (found <= 1)).all()
+    with pytest.raises(NotFittedError):
+        small().predict_confidence(X)
 
 
 def test_kinds_of_input_agree(blobs):

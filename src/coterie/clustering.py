@@ -143,6 +143,60 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         return self.consensus_.predict(self.generator_.transform(X))
 
+    def predict_confidence(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return how safe the predicted place of new objects is: the measure of `confidence_`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+
+        Returns
+        -------
+        confidence : ndarray of shape (n_new,)
+            In [0, 1], for the cluster that `predict` returns.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        return self.consensus_.predict_confidence(self.generator_.transform(X))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; with `deep` those of the parts too, also of one given by name.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+
+        Returns
+        -------
+        params : dict
+        """
+        params: dict[str, Any] = super().get_params(deep=deep)
+        if deep and isinstance(self.consensus, str) and self.consensus in CONSENSUS:
+            own = _by_name(self.consensus).get_params(deep=False)
+            params |= {f"consensus__{name}": value for name, value in own.items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of parts as ``consensus__linkage='single'``.
+
+        A consensus given by name becomes an estimator when one of its parameters is set.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self : object
+        """
+        name = params.get("consensus", self.consensus)
+        nested = any(key.startswith("consensus__") for key in params)
+        if nested and isinstance(name, str) and name in CONSENSUS:
+            params = {"consensus": _by_name(name)} | {
+                key: value for key, value in params.items() if key != "consensus"
+            }
+        return super().set_params(**params)
+
     def _make_generator(self, n_objects: int, seed: int) -> Any:
         if self.generator is None or isinstance(self.generator, str):
             recipe = "default" if self.generator is None else self.generator
@@ -162,8 +216,7 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
                     f"consensus must be an estimator or one of "
                     f"{', '.join(map(repr, sorted(CONSENSUS)))}; got {self.consensus!r}."
                 )
-            consensus = CONSENSUS[self.consensus](**SETTINGS.get(self.consensus, {}))
-            consensus.set_params(n_clusters=self.n_clusters)
+            consensus = _by_name(self.consensus).set_params(n_clusters=self.n_clusters)
         else:
             consensus = clone(self.consensus)
             if self.n_clusters is not None:
@@ -174,6 +227,11 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _by_name(name: str) -> BaseConsensus:
+    """Return the consensus function that a name stands for, without a number of clusters."""
+    return CONSENSUS[name](n_clusters=None, **SETTINGS.get(name, {}))
 
 
 def _is_constant(X: Any) -> bool:

@@ -452,6 +452,25 @@ def test_new_rows_are_predicted(name):
     assert fitted.predict([[-1, -1, -1]]).shape == (1,)
 
 
+@may_warn
+@every_method
+@settings(max_examples=15)
+@given(labels=label_matrices(min_objects=3, max_objects=8), data=st.data())
+def test_confidence_of_new_rows_is_the_same_measure(name, labels, data):
+    row = [data.draw(st.sampled_from([*column, -1])) for column in labels.T.tolist()]
+    fitted = make(name, 2).fit(labels)
+    (label,), (found,) = fitted.predict([row]), fitted.predict_confidence([row])
+    if all(value == -1 for value in row):
+        expected = 0
+    elif CONSENSUS[name].confidence_is_membership:
+        expected = fitted.predict_proba([row])[0, label]
+    else:
+        # As if the row had been one more member of the cluster, which leaves itself out.
+        joined = [*labels.tolist(), row]
+        expected = naive.confidence(joined, [*fitted.labels_.tolist(), label])[-1]
+    assert found == pytest.approx(float(expected))
+
+
 @every_method
 def test_bad_rows_are_refused(name):
     fitted = make(name, 2).fit([[0, 0], [1, 1], [1, 1]])

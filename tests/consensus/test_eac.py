@@ -220,7 +220,7 @@ def test_constant_partitions_say_nothing():
 
 def test_words_of_errors():
     labels = np.arange(50)[:, None]
-    with pytest.raises(ValueError, match=r"linkage must be one of 'average', .*; got 'typo'"):
+    with pytest.raises(ValueError, match=r"linkage must be 'average', .* or 'median'; got 'typo'"):
         EAC(linkage="typo").fit(labels)
     with pytest.raises(ValueError, match=r"regime must be 'auto', .*; got 'typo'"):
         EAC(regime="typo").fit(labels)

@@ -257,11 +257,17 @@ def test_prediction_is_the_highest_mean_score():
         ({"tol": -1}, "tol must not be negative"),
         ({"max_iter": 0}, "max_iter must be at least 1"),
         ({"solver": "fast"}, "solver must be 'auto', 'tree' or 'multilevel'; got 'fast'"),
+        ({"tol": "a"}, r"tol must be a number; got 'a' \(str\)"),
+        ({"tol": float("nan")}, "tol must not be negative; got nan"),
+        ({"ess": None}, "ess must be a number; got None"),
+        ({"max_iter": 2.5}, r"max_iter must be an integer; got 2\.5 \(float\)"),
+        ({"refine": "yes"}, "refine must be False or True; got 'yes'"),
+        ({"memory_limit": "much"}, "memory_limit must be a number of bytes"),
         ({"regime": "fast"}, "regime must be"),
     ],
 )
 def test_bad_parameters(parameters, words):
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises((TypeError, ValueError), match=words):
         LACA(**parameters).fit([[0, 1], [1, 1], [0, 0]])
 
 

@@ -47,6 +47,8 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
 
     finds_n_clusters = True
     """Whether ``n_clusters=None`` is possible."""
+    confidence_is_membership = False
+    """Whether confidence is the membership in the own cluster, and not the share of votes."""
     object_parameters: tuple[str, ...] = ()
     """Parameters that may be arrays with a row per object, and then say the number of clusters."""
 
@@ -105,6 +107,27 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self._predict(self._encode(X))
+
+    def predict_confidence(self, X: ArrayLike | Ensemble | Any) -> NDArray[np.float64]:
+        """Return how safe the predicted place of new label rows is: the measure of `confidence_`.
+
+        Parameters
+        ----------
+        X : Ensemble or array-like of shape (n_new, n_partitions)
+            As for `predict`.
+
+        Returns
+        -------
+        confidence : ndarray of shape (n_new,)
+            In [0, 1], for the cluster that `predict` returns; 0 for a row without any label.
+        """
+        check_is_fitted(self)
+        codes = self._encode(X)
+        labels = self._predict(codes)
+        if self.confidence_is_membership:
+            confidence = self.predict_proba(X)[np.arange(len(labels)), labels]  # type: ignore[attr-defined]
+            return np.where((codes >= 0).any(axis=1), confidence, 0.0)
+        return self._votes.confidence_of_rows(codes, labels)
 
     @contextmanager
     def _settings_for(self, part: Ensemble, labelled: NDArray[np.bool_]) -> Iterator[None]:
@@ -190,7 +213,7 @@ def check_n_clusters(estimator: BaseConsensus, n_clusters: int | None, n_objects
         if not estimator.finds_n_clusters:
             raise ValueError(
                 f"{type(estimator).__name__} does not find the number of clusters by itself: "
-                "n_clusters must be given. LACA, EAC and MSTEClust can find it."
+                f"n_clusters must be given. Methods that find it: {', '.join(_finders())}."
             )
         return
     if not isinstance(n_clusters, Integral) or isinstance(n_clusters, bool):
@@ -203,3 +226,10 @@ def check_n_clusters(estimator: BaseConsensus, n_clusters: int | None, n_objects
             f"n_clusters must be between 1 and the number of objects ({n_objects}); got "
             f"{n_clusters}."
         )
+
+
+def _finders() -> list[str]:
+    """Return the classes of the methods that find the number of clusters."""
+    from coterie.consensus import CONSENSUS
+
+    return sorted(cls.__name__ for cls in CONSENSUS.values() if cls.finds_n_clusters)

@@ -217,6 +217,7 @@ class BaumEagon(BaseConsensus):
     membership_: Array
 
     object_parameters = ("init",)
+    confidence_is_membership = True
 
     def __init__(
         self,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._checks import check_choice
 from coterie._linkage import (
     Regime,
     Tree,
@@ -13,6 +16,7 @@ from coterie._linkage import (
     scipy_linkage,
     single_tree,
 )
+from coterie._memory import memory_limit_bytes
 from coterie.consensus._tree import TreeConsensus
 from coterie.ensemble import Ensemble, narrow_columns
 
@@ -152,10 +156,9 @@ class EAC(TreeConsensus):
         self.memory_limit = memory_limit
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        if self.linkage not in LINKAGES:
-            raise ValueError(
-                f"linkage must be one of {', '.join(map(repr, LINKAGES))}; got {self.linkage!r}."
-            )
+        check_choice("linkage", self.linkage, LINKAGES)
+        check_choice("regime", self.regime, get_args(Regime))
+        memory_limit_bytes(self.memory_limit)
         tree, self.linkage_ = evidence_tree(
             ensemble, self.linkage, regime=self.regime, memory_limit=self.memory_limit
         )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._checks import check_choice, check_integer, check_number
 from coterie._labels import order_by_size
 from coterie._linkage import Regime, Tree
+from coterie._memory import memory_limit_bytes
 from coterie._progress import stretch
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._laca_model import Model, Parameters, initial_parameters
@@ -328,17 +330,13 @@ class LACA(BaseConsensus):
         return fit.model.labels
 
     def _check_parameters(self) -> None:
-        if not self.ess > 0:
-            raise ValueError(
-                f"ess must be positive, or a partition could be given infinite weight; got "
-                f"{self.ess}."
-            )
-        if not self.tol >= 0:
-            raise ValueError(f"tol must not be negative; got {self.tol}.")
-        if not self.max_iter >= 1:
-            raise ValueError(f"max_iter must be at least 1; got {self.max_iter}.")
-        if self.solver not in ("auto", "tree", "multilevel"):
-            raise ValueError(f"solver must be 'auto', 'tree' or 'multilevel'; got {self.solver!r}.")
+        check_number("ess", self.ess, positive=True)  # 0 could give a partition infinite weight
+        check_number("tol", self.tol)
+        check_integer("max_iter", self.max_iter, at_least=1)
+        check_choice("refine", self.refine, (False, True))
+        check_choice("solver", self.solver, ("auto", "tree", "multilevel"))
+        check_choice("regime", self.regime, get_args(Regime))
+        memory_limit_bytes(self.memory_limit)
 
     def _is_multilevel(self, ensemble: Ensemble) -> bool:
         if self.solver == "auto":

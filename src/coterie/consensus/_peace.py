@@ -615,6 +615,7 @@ class PEACE(BaseConsensus):
     membership_: Array
 
     object_parameters = ("init",)
+    confidence_is_membership = True
 
     def __init__(
         self,

@@ -65,6 +65,25 @@ class ClusterVotes(NamedTuple):
         share = np.divide(own, both, out=np.zeros(len(own)), where=(own >= 0) & (both > 0))
         return np.where(own >= 0, share, 1.0 - other)
 
+    def confidence_of_rows(
+        self, codes: NDArray[np.int32], labels: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return how safe the place of new label rows is: the measure of `confidence`."""
+        found = np.zeros(len(codes))
+        step = max(1, _BLOCK // len(self.votes))
+        for start in range(0, len(codes), step):
+            rows = slice(start, start + step)
+            shares = self.shares(codes[rows])
+            each, at = np.arange(len(shares)), labels[rows]
+            own = shares[each, at]
+            if len(self.votes) == 1:
+                found[rows] = own
+                continue
+            shares[each, at] = 0.0
+            both = own + shares.max(axis=1)
+            found[rows] = np.divide(own, both, out=np.zeros(len(own)), where=both > 0)
+        return found
+
     def shares(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return (m, k): of the votes between each row and each cluster, the share for together."""
         from coterie._kernels.support import shares_by_cluster

@@ -461,7 +461,7 @@ def reason_for_number(consensus: Any) -> str:
     if consensus.n_clusters is not None:
         return f"{count(k, 'cluster')} as asked for."
     cls = type(consensus).__name__
-    if k == 1 and (consensus.ensemble_.n_clusters == 1).all():
+    if k == 1 < consensus.ensemble_.n_objects and (consensus.ensemble_.n_clusters == 1).all():
         return "1 cluster: no partition puts two objects apart."
     lifetimes = getattr(consensus, "lifetimes_", None)
     if lifetimes is None:
