@@ -114,12 +114,12 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
 class TreeConsensus(BaseConsensus):
     """Base of the consensus functions that cut a tree of the objects.
 
-    A method writes `_grow(ensemble)`, which returns the tree; heights are 1 - similarity.
+    A method passes its tree to `_keep_and_cut`.
     """
 
     linkage_: NDArray[np.float64]
 
-    def cut(self, n_clusters: int) -> NDArray[np.int64]:
+    def cut_tree(self, n_clusters: int) -> NDArray[np.int64]:
         """Cut the fitted tree into another number of clusters.
 
         Parameters
@@ -133,17 +133,16 @@ class TreeConsensus(BaseConsensus):
             What `labels_` would be with this number; the tree is not made again.
         """
         check_is_fitted(self)
+        if not hasattr(self, "linkage_"):
+            raise ValueError(f"{self!r} has no tree; cut_tree is for methods that make one.")
         check_n_clusters(self, n_clusters, len(self.linkage_) + 1)
         return Tree.from_scipy(self.linkage_).cut(n_clusters)
 
-    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        tree = self._grow(ensemble)
+    def _keep_and_cut(self, tree: Tree) -> NDArray[np.int64]:
+        """Keep the tree, heights being 1 - similarity, and return its clusters."""
         self.linkage_ = tree.to_scipy(1.0 - tree.link)
         assert self.n_clusters is not None
         return tree.cut(self.n_clusters)
-
-    def _grow(self, ensemble: Ensemble) -> Tree:
-        raise NotImplementedError(f"{type(self).__name__} must define _grow")
 
 
 def check_n_clusters(estimator: BaseConsensus, n_clusters: int | None, n_objects: int) -> None:

@@ -99,7 +99,7 @@ class LWEA(TreeConsensus):
     array([1, 1, 0, 0, 0])
     >>> lwea.weights_.round(2)
     array([0.22, 1.  , 1.  , 0.47, 1.  , 0.47])
-    >>> lwea.cut(3)
+    >>> lwea.cut_tree(3)
     array([0, 0, 2, 1, 1])
     """
 
@@ -118,9 +118,10 @@ class LWEA(TreeConsensus):
         self.regime = regime
         self.memory_limit = memory_limit
 
-    def _grow(self, ensemble: Ensemble) -> Tree:
+    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
         check_theta(self.theta)
         self.weights_ = cluster_weights(ensemble, self.theta)
-        return locally_weighted_tree(
+        tree = locally_weighted_tree(
             ensemble, self.weights_, regime=self.regime, memory_limit=self.memory_limit
         )
+        return self._keep_and_cut(tree)
