@@ -22,7 +22,7 @@ def entropy(labels):
     return -sum(labels.count(name) / n * math.log(labels.count(name) / n) for name in set(labels))
 
 
-def nmi(truth, found, by_smaller=False):
+def nmi(truth, found):
     truth, found = list(truth), list(found)
     if len(set(truth)) == 1 and len(set(found)) == 1:
         return 1.0
@@ -30,7 +30,7 @@ def nmi(truth, found, by_smaller=False):
         return 0.0
     joint = list(zip(truth, found, strict=True))
     h_truth, h_found = entropy(truth), entropy(found)
-    most = min(h_truth, h_found) if by_smaller else math.sqrt(h_truth * h_found)
+    most = math.sqrt(h_truth * h_found)
     return (h_truth + h_found - entropy(joint)) / most
 
 
@@ -937,57 +937,50 @@ def bipartite_graph(A):
     return np.block([[np.zeros((n, n)), A], [A.T, np.zeros((r, r))]])
 
 
-def spectral_rows(similarity, k, *, skip_first=False, n_first=None, power=1):
-    """The rows that Ng, Jordan and Weiss cluster, from all eigenvectors of the whole matrix.
+def leading_eigenvectors(matrix, trivial, k):
+    """(n, k) eigenvectors of the largest eigenvalues, those up to 1e-10 left out.
 
-    Eigenvalues up to 1e-10 are left out, after raising to `power`. In the space of a multiple
-    eigenvalue, the directions of the first of the `n_first` objects that have any are taken; if
-    the first eigenvector is skipped, it is that of the degrees.
+    `trivial`, if given, is the first eigenvector, which is skipped. None where the last eigenvalue
+    equals the next one, so that the vectors are not determined.
     """
-    n = len(similarity)
-    n_first = n if n_first is None else n_first
+    if trivial is not None:
+        trivial = trivial / max(np.linalg.norm(trivial), 1e-300)
+        matrix = matrix - np.outer(trivial, trivial)
+    values, vectors = np.linalg.eigh(matrix)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    if k < len(values) and values[k] > 1e-10 and values[k - 1] - values[k] < 1e-6:
+        return None
+    return vectors[:, :k][:, values[:k] > 1e-10]
+
+
+def rows_of_length_one(rows):
+    """Rows scaled to length 1; 0 where there is nothing but rounding."""
+    lengths = np.linalg.norm(rows, axis=1)
+    return np.array(
+        [row / d if d > 1e-7 else 0 * row for row, d in zip(rows, lengths, strict=True)]
+    )
+
+
+def spectral_rows(similarity, k, *, skip_first=False):
+    """The rows that Ng, Jordan and Weiss cluster; None if they are not determined."""
     degrees = similarity.sum(axis=1)
     scale = np.array([1 / math.sqrt(d) if d > 0 else 0.0 for d in degrees])
-    values, vectors = np.linalg.eigh(np.diag(scale) @ similarity @ np.diag(scale))
-    values = np.maximum(values, 0) ** power
-    by_degree = np.sqrt(degrees / max(degrees.sum(), 1e-300))
-    chosen = []
-    last = k + skip_first
-    while len(chosen) < last and values.max(initial=0) > 1e-10:
-        same = values > values.max() - 1e-9
-        projector = vectors[:, same] @ vectors[:, same].T
-        for t in range(min(int(same.sum()), last - len(chosen))):
-            if skip_first and t == 0 and not chosen:
-                direction = projector @ np.r_[by_degree[:n_first], np.zeros(n - n_first)]
-            else:
-                lengths = np.diag(projector)[:n_first]
-                direction = projector[:, np.argmax(lengths > 1e-6 * lengths.max())]
-            direction = direction / np.linalg.norm(direction)
-            chosen.append(direction)
-            projector = projector - np.outer(direction, direction)
-        values, vectors = values[~same], vectors[:, ~same]
-    rows = np.array(chosen[int(skip_first) :]).T.reshape(n, -1)
-    for i in range(n):
-        length = np.linalg.norm(rows[i])
-        known = degrees[i] > 0 and length > 1e-8 * by_degree[i]
-        rows[i] = rows[i] / length if known else 0.0
-    return rows
+    trivial = np.sqrt(degrees) if skip_first else None
+    found = leading_eigenvectors(np.diag(scale) @ similarity @ np.diag(scale), trivial, k)
+    return None if found is None else rows_of_length_one(found)
 
 
-def lloyd(X, weights, centers, n_steps):
-    """Steps of k-means; of equal centres the first. Stops short of a part that gets empty."""
-    labels = None
-    for _ in range(n_steps):
-        distances = np.array([[((x - c) ** 2).sum() for c in centers] for x in X])
-        near = distances <= distances.min(axis=1, keepdims=True) + 1e-9 * (X**2).sum(axis=1).mean()
-        labels = np.argmax(near, axis=1)
-        if len(set(labels)) < len(centers):
-            return None
-        centers = np.array(
-            [np.average(X[labels == c], axis=0, weights=weights[labels == c])
-             for c in range(len(centers))]
-        )  # fmt: skip
-    return labels
+def transfer_rows(B, k, *, skip_first=False):
+    """Objects, then columns, as the transfer cut places them; None if they are not determined."""
+    D = np.diag([1 / d if d > 0 else 0.0 for d in B.sum(axis=1)])
+    W = B.T @ D @ B
+    degrees = W.sum(axis=1)
+    scale = np.diag([1 / math.sqrt(d) if d > 0 else 0.0 for d in degrees])
+    trivial = np.sqrt(degrees) if skip_first else None
+    V = leading_eigenvectors(scale @ W @ scale, trivial, k)
+    if V is None:
+        return None
+    return rows_of_length_one(np.concatenate([D @ B @ scale @ V, scale @ V]))
 
 
 def jaccard(labels):
@@ -1007,29 +1000,6 @@ def meta_vote(labels, parts):
         ]
         chosen.append(shares.index(max(shares)))
     return chosen
-
-
-def agreement(labels, parts):
-    """Of the clusters that meta-clusters lead to: how many, and their mean NMI, both ways."""
-    chosen = np.array(meta_vote(labels, parts))
-    seen = [(chosen[column != -1], column[column != -1]) for column in labels.T]
-    means = [np.mean([nmi(*pair, by_smaller=way) for pair in seen]) for way in (False, True)]
-    return len(set(chosen.tolist())), *means
-
-
-def agrees_better(labels, parts, others):
-    """No fewer clusters, a higher NMI; of as many clusters, higher by either way."""
-    (n, *means), (n_other, *other_means) = agreement(labels, parts), agreement(labels, others)
-    higher = [a > b + 1e-9 for a, b in zip(means, other_means, strict=True)]
-    return all(higher) if n == n_other else n > n_other and higher[0]
-
-
-def whole_weights(weights):
-    """Edges only, the heaviest of weight 10,000, the others rounded, to at least 1."""
-    edges = weights * (1 - np.eye(len(weights)))
-    return np.where(
-        edges > 0, np.maximum(1, np.rint(edges * (10_000 / max(edges.max(), 1e-300)))), 0
-    )
 
 
 def cut_of(weights, labels):
@@ -1115,156 +1085,3 @@ def joint_criterion(similarity, quality, size, alpha):
 def hypergraph_cut(edges, labels):
     """The sum over hyperedges of the parts each is in, less 1."""
     return sum(len({labels[v] for v in edge}) - 1 for edge in edges)
-
-
-def excess_weight(weights, labels, heaviest):
-    masses = [0] * len(heaviest)
-    for weight, label in zip(weights, labels, strict=True):
-        masses[label] += weight
-    return sum(max(0, mass - most) for mass, most in zip(masses, heaviest, strict=True)), masses
-
-
-def moved(labels, v, part):
-    return [part if u == v else label for u, label in enumerate(labels)]
-
-
-def company(edges, labels, v, part):
-    """The share of a vertex' hyperedges that is in a part, summed."""
-    inside = [[labels[u] == part for u in edge] for edge in edges if v in edge]
-    return sum((Fraction(sum(pins), len(pins)) for pins in inside), Fraction(0))
-
-
-def improve_cut(cut_of_labels, weights, labels, heaviest, fewest, patience, prefer):
-    """Fiduccia and Mattheyses with any number of parts: every move looked at, every time.
-
-    Of moves to equal cuts, that for which `prefer(labels, v, part)` is least.
-    """
-    labels, n = list(labels), len(labels)
-    for _ in range(5):
-        now, tried = list(labels), []
-        best = (excess_weight(weights, now, heaviest)[0], cut_of_labels(now))
-        n_kept = 0
-        while len(tried) < n and len(tried) - n_kept < patience:
-            over, masses = excess_weight(weights, now, heaviest)
-            room = [most - mass for most, mass in zip(heaviest, masses, strict=True)]
-            choices = [
-                (cut_of_labels(moved(now, v, part)), v, part)
-                for v in range(n)
-                for part in range(len(heaviest))
-                if v not in tried
-                and part != now[v]
-                and now.count(now[v]) > fewest[now[v]]
-                and (not over or (room[now[v]] < 0 and weights[v] <= room[part]))
-            ]
-            if not choices:
-                break
-            cut, _, _ = min(choices)
-            equal = [(v, part) for c, v, part in choices if c == cut]
-            v, part = min(equal, key=lambda pair: prefer(now, *pair))
-            now = moved(now, v, part)
-            tried.append(v)
-            value = (excess_weight(weights, now, heaviest)[0], cut)
-            if value < best:
-                best, labels, n_kept = value, now, len(tried)
-        if n_kept == 0:
-            break
-    return labels
-
-
-def improve_hypergraph_cut(edges, weights, labels, heaviest, fewest, patience):
-    """Of equal moves, that which brings most together; then the first part's first."""
-
-    def prefer(now, v, part):
-        together = company(edges, now, v, part) - company(edges, now, v, now[v])
-        return -together, part, v
-
-    def cut(now):
-        return hypergraph_cut(edges, now)
-
-    return improve_cut(cut, weights, labels, heaviest, fewest, patience, prefer)
-
-
-def improve_graph_cut(graph, weights, labels, heaviest, patience):
-    """Of equal moves the first vertex, and its first part. No part becomes empty."""
-    fewest = [1] * len(heaviest)
-    return improve_cut(
-        lambda now: cut_of(graph, now), weights, labels, heaviest, fewest, patience,
-        prefer=lambda now, v, part: (v, part),
-    )  # fmt: skip
-
-
-def unload_parts(edges, weights, labels, heaviest):
-    """Vertices of parts that are too heavy go, in turn, where most of their hyperedges are."""
-    labels = list(labels)
-    for v in range(len(labels)):
-        _, masses = excess_weight(weights, labels, heaviest)
-        if masses[labels[v]] <= heaviest[labels[v]] or labels.count(labels[v]) == 1:
-            continue
-        choices = [
-            (sum(part not in {labels[u] for u in edge} for edge in edges if v in edge), part)
-            for part in range(len(heaviest))
-            if masses[part] + weights[v] <= heaviest[part]
-        ]
-        if choices:
-            labels = moved(labels, v, min(choices)[1])
-    return labels
-
-
-def settle_cut(edges, weights, labels, heaviest, n_searches=5):
-    """Each vertex in turn goes where the cut falls most, the first of equal parts."""
-    labels = list(labels)
-    for _ in range(n_searches):
-        before = list(labels)
-        for v in range(len(labels)):
-            _, masses = excess_weight(weights, labels, heaviest)
-            choices = [
-                (hypergraph_cut(edges, moved(labels, v, part)), part)
-                for part in range(len(heaviest))
-                if part != labels[v]
-                and labels.count(labels[v]) > 1
-                and masses[part] + weights[v] <= heaviest[part]
-            ]
-            if choices and min(choices)[0] < hypergraph_cut(edges, labels):
-                labels = moved(labels, v, min(choices)[1])
-        if labels == before:
-            break
-    return labels
-
-
-def join_similar(edges, weights, order, apart, heaviest, looked_at=700):
-    """Groups of vertices, as sets: each joins the one that is nearest for its group's weight."""
-    groups = []
-    for u in order:
-        if any(u in group for group in groups):
-            continue
-        own = [e for e in edges if u in e]
-        # No more hyperedges when so many pins have been looked at.
-        own = [e for i, e in enumerate(own) if sum(map(len, own[:i])) <= looked_at]
-        choices = []
-        for v in range(len(weights)):
-            near = sum(Fraction(1, len(e) - 1) for e in own if v in e)
-            group = next((g for g in groups if v in g), {v})
-            weight = sum(weights[w] for w in group)
-            if v != u and near > 0 and apart[u] == apart[v] and weights[u] + weight <= heaviest:
-                choices.append((-near / weight, v, group))
-        if not choices:
-            groups.append({u})
-            continue
-        _, _, group = min(choices, key=lambda choice: choice[:2])
-        groups = [g for g in groups if g is not group] + [group | {u}]
-    return {frozenset(group) for group in groups}
-
-
-def grow_part(edges, weights, seed, most):
-    """The vertices of a part that grows by the nearest one that fits, the first of equal ones."""
-    part = [seed]
-    while True:
-        weight = sum(weights[v] for v in part)
-        choices = [
-            (-sum(Fraction(1, len(e) - 1) for e in edges if v in e for u in part if u in e), v)
-            for v in range(len(weights))
-            if v not in part and weight + weights[v] <= most
-        ]
-        if not choices:
-            return set(part)
-        part.append(min(choices)[1])

@@ -1,7 +1,6 @@
 """Label matrices for hypothesis: with ties, twins, missing labels and degenerate partitions."""
 
 import numpy as np
-import scipy.sparse
 from hypothesis import strategies as st
 
 MISSING = -1
@@ -100,28 +99,3 @@ def noisy_labels(seed, n_objects, n_partitions, *, n_clusters=4, noise=0.2, miss
         labels[:, e] = random.permutation(n_clusters)[column]
     labels[random.random(labels.shape) < missing] = MISSING
     return truth, labels
-
-
-def pieces(random, sizes, share=0.2):
-    """A symmetric matrix in pieces, in no order, each normalised by its degrees."""
-    made = []
-    for size in sizes:
-        dense = random.random((size, size)) * (random.random((size, size)) < share)
-        dense = dense + dense.T + np.diag(np.ones(size)) + np.eye(size, k=1) + np.eye(size, k=-1)
-        root = np.sqrt(dense.sum(axis=0))
-        made.append(dense / root / root[:, None])
-    order = random.permutation(sum(sizes))
-    return scipy.sparse.block_diag(made, format="csr")[order][:, order]
-
-
-def hypergraph_of(edges, n_vertices, weights=None):
-    """The hypergraph of lists of vertices, without those of fewer than two."""
-    from coterie._kernels.hypergraph import with_pins
-
-    edges = sorted((sorted(set(edge)) for edge in edges if len(set(edge)) > 1), key=len)
-    weights = np.ones(n_vertices) if weights is None else weights
-    return with_pins(
-        np.cumsum([0, *map(len, edges)]),
-        np.array([v for edge in edges for v in edge], dtype=np.int32),
-        np.asarray(weights, dtype=np.int32),
-    )

@@ -6,38 +6,50 @@ from sklearn.cluster import KMeans
 
 import naive
 from coterie import CoassociationKMeans, Ensemble
-from coterie._partition import LabelRows, Points, lloyd
-from coterie.consensus._coassociation_kmeans import coassociation_rows, weighted_rows
+from coterie._graphs import _cluster_rows, incidence_of
+from coterie.consensus._coassociation_kmeans import dense_rows, overlap_factor, weighted_rows
 from coterie.metrics import ari
 from strategies import noisy_labels, random_labels
 
 
-def dense_rows(labels):
+def matrix_rows(labels):
     Z = naive.incidence(labels)
     return Z @ Z.T / labels.shape[1]
 
 
-@pytest.mark.parametrize(("n_partitions", "kind"), [(6, LabelRows), (60, Points)])
-def test_equals_k_means_on_the_dense_rows_from_the_same_centres(seed, n_partitions, kind):
+@pytest.mark.parametrize("n_partitions", [6, 60])  # fewer, and more, clusters than distinct rows
+def test_points_are_as_far_as_rows_of_the_matrix(seed, n_partitions):
     labels = random_labels(seed, 80, n_partitions, missing=0.1)
     labels[10:20] = labels[0]  # with multiplicities
     ensemble = Ensemble(labels)
-    cloud = coassociation_rows(ensemble)
-    assert isinstance(cloud, kind)
-    inverse = ensemble.patterns.inverse
-    # Centres between the rows, so that none is as near to two of them.
-    parts = np.random.default_rng(seed).integers(0, 4, len(cloud))
-    dense = dense_rows(labels)
-    centers = [dense[parts[inverse] == c].mean(axis=0) for c in range(4)]
-    expected = KMeans(4, init=np.array(centers), n_init=1, tol=0).fit(dense)
-    found = lloyd(cloud, cloud.means(parts, np.bincount(parts, weights=cloud.weights)))
-    assert found.labels[inverse].tolist() == expected.labels_.tolist()
-    assert found.inertia == pytest.approx(expected.inertia_)
+    rows, _, inverse = ensemble.patterns
+    if n_partitions == 6:
+        points = incidence_of(rows, ensemble.offsets) @ overlap_factor(ensemble)
+    else:
+        points = dense_rows(ensemble)
+    whole = matrix_rows(labels)
+    far = ((whole[:, None] - whole) ** 2).sum(axis=2)
+    found = ((points[:, None] - points) ** 2).sum(axis=2)
+    assert found[np.ix_(inverse, inverse)] == pytest.approx(far, abs=1e-9)
+
+
+def test_very_many_rows_are_clustered_by_a_sample(monkeypatch):
+    truth, labels = noisy_labels(0, 3000, 8, n_clusters=5, noise=0.3)
+    whole = CoassociationKMeans(5, random_state=0).fit(labels)
+    monkeypatch.setattr(_cluster_rows, "_MOST_ROWS", 500)
+    found = CoassociationKMeans(5, random_state=0).fit(labels)
+    assert ari(truth, found.labels_) > 0.9
+    assert whole.inertia_ < found.inertia_ < 1.05 * whole.inertia_
+    matrix, own = matrix_rows(labels), 0.0
+    for c in range(5):
+        members = matrix[found.labels_ == c]
+        own += ((members - members.mean(axis=0)) ** 2).sum()
+    assert own <= found.inertia_ <= 1.02 * own  # centres are those of the sample
 
 
 def test_best_start_is_that_of_scikit_learn(seed):
     _, labels = noisy_labels(seed, 150, 10, noise=0.3)
-    expected = KMeans(4, n_init=20, random_state=0).fit(dense_rows(labels))
+    expected = KMeans(4, n_init=20, random_state=0).fit(matrix_rows(labels))
     found = CoassociationKMeans(4, random_state=0).fit(labels)
     assert naive.same_partition(found.labels_, expected.labels_)
     assert found.inertia_ == pytest.approx(expected.inertia_)
@@ -61,9 +73,9 @@ def test_weighted_rows_are_those_of_the_mean_cosine(seed):
     psi = sum(
         np.array([[p @ q / np.sqrt((p @ p) * (q @ q)) for q in P] for p in P]) for P in posteriors
     ) / len(posteriors)
-    cloud = weighted_rows(ensemble)
+    points = weighted_rows(ensemble)
     far = ((psi[:, None] - psi) ** 2).sum(axis=2)
-    found = ((cloud.points[:, None] - cloud.points) ** 2).sum(axis=2)
+    found = ((points[:, None] - points) ** 2).sum(axis=2)
     assert found == pytest.approx(far, abs=1e-9)
     expected = KMeans(4, n_init=20, random_state=0).fit(psi)
     fitted = CoassociationKMeans(4, weighted=True, random_state=0).fit(ensemble)

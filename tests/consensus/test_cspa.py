@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 import naive
 from coterie import CSPA, Ensemble, MemoryLimitError
-from coterie._partition import _moves, cut_weight
 from coterie.consensus._cspa import similarity_graph
-from strategies import label_matrices, noisy_labels, random_labels
+from strategies import label_matrices, noisy_labels
 
 
 @given(labels=label_matrices())
@@ -48,21 +47,6 @@ def test_metis_balances_where_spectral_does_not():
     assert naive.same_partition(CSPA(2, random_state=0).fit(labels).labels_, truth)
     balanced = CSPA(2, partitioner="metis", random_state=0).fit(labels)
     assert np.bincount(balanced.labels_).max() <= 33  # METIS takes its limit a little freely
-
-
-def test_cuts_by_metis_are_improved(seed, monkeypatch):
-    ensemble = Ensemble(random_labels(seed, 150, 10))
-    similarity = similarity_graph(ensemble)
-
-    def weight_of_cut():
-        found = CSPA(5, partitioner="metis", random_state=0).fit(ensemble).labels_
-        assert np.bincount(found).max() <= 30 + 2
-        _, rows = np.unique(ensemble.patterns.inverse, return_index=True)
-        return cut_weight(similarity, found[rows])
-
-    improved = weight_of_cut()
-    monkeypatch.setattr(_moves, "_MOST_GAINS", 0)
-    assert improved < weight_of_cut()
 
 
 @settings(max_examples=40)

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 import naive
 from coterie import HBGF, PEACE, WBPA, WSBPA, WSPA, Ensemble, LACEnsemble, MemoryLimitError
-from coterie._partition import _metis, incidence_of
+from coterie._graphs import incidence_of
 from coterie.consensus._wbpa import posterior_matrix
 from coterie.consensus._wsbpa import mean_weights
 from coterie.consensus._wspa import cosine_factor, weighted_similarity
@@ -133,11 +133,12 @@ def test_spectral_is_that_of_the_dense_matrices(skip_first, seed):
         psi = naive.weighted_similarity(ensemble.posteriors, twin)
         found = WSPA(similarity=similarity, **options).fit_predict(ensemble)
         assert naive.same_partition(found, dense_spectral(psi, 3, skip_first))
-    A, E = naive.weighted_bipartite(ensemble.posteriors)
-    parts = dense_spectral(E, 3, skip_first)
+    A, _ = naive.weighted_bipartite(ensemble.posteriors)
+    rows = naive.transfer_rows(A, 3, skip_first=skip_first)
+    kmeans = KMeans(3, n_init=50, random_state=0).fit(rows[:70])
     wbpa = WBPA(**options).fit(ensemble)
-    whole = np.r_[wbpa.cluster_labels_, wbpa.labels_]
-    assert naive.same_partition(whole, parts)
+    whole = np.r_[wbpa.labels_, wbpa.cluster_labels_]
+    assert naive.same_partition(whole, np.r_[kmeans.labels_, kmeans.predict(rows[70:])])
     assert len(wbpa.cluster_labels_) == A.shape[1]
 
 
@@ -240,32 +241,6 @@ def test_hard_labels_are_cut_by_metis_as_by_hbgf():
         )
         assert wbpa.labels_.tolist() == hbgf.labels_.tolist()
         assert wbpa.cluster_labels_.tolist() == hbgf.cluster_labels_.tolist()
-
-
-def test_a_cut_in_which_all_parts_hold_clusters_is_preferred(monkeypatch):
-    # Four objects, two clusters; vertices 0 and 1 are the clusters.
-    cuts = {
-        0: [0, 0, 0, 0, 0, 1],  # light, but part 1 holds no cluster
-        1: [0, 1, 1, 1, 0, 1],
-        2: [0, 1, 0, 0, 1, 1],  # the lightest of those in which both do
-    }
-    tried = []
-
-    def cut(graph, n_parts, *, random_state, **options):
-        tried.append(random_state)
-        return np.array(cuts[min(random_state, 2)])
-
-    monkeypatch.setattr(_metis, "cut_graph", cut)
-    fitted = WBPA(2, partitioner="metis", random_state=0).fit([[0], [0], [1], [1]])
-    assert tried == [0, 1, 2, 3, 4]
-    assert fitted.labels_.tolist() == [0, 0, 1, 1]
-    assert fitted.cluster_labels_.tolist() == [0, 1]
-    # While some part is without clusters, more seeds are tried.
-    cuts = dict.fromkeys(range(3), cuts[0])
-    tried.clear()
-    fitted = WBPA(2, partitioner="metis", random_state=0).fit([[0], [0], [1], [1]])
-    assert len(tried) == 5 + 2 * 5
-    assert fitted.n_clusters_ == 2
 
 
 @every_method

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie._memory import check_fits
-from coterie._partition import (
-    LabelRows,
-    Parts,
-    Points,
+from coterie._graphs import (
     as_seed,
+    cluster_order,
+    draw_rows,
     fill_empty_parts,
+    fit_kmeans,
     incidence_of,
-    kmeans,
-    one_blas_thread,
+    one_thread,
 )
+from coterie._memory import check_fits
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._wspa import cosine_factor
 from coterie.ensemble import Ensemble
@@ -23,49 +24,97 @@ from coterie.ensemble import Ensemble
 __all__ = ["CoassociationKMeans"]
 
 
-def coassociation_rows(ensemble: Ensemble) -> Points | LabelRows:
-    """Return things as far from each other as the rows of ZZ'/L, one for each distinct label row.
+class KMeansResult(NamedTuple):
+    """What k-means found."""
 
-    The rows are z ZZ'/L in all n columns, so their inner products are those of the z with the
-    overlap Z'Z / L^2. With more clusters than distinct rows, the rows themselves are shorter: the
-    columns of equal objects are one, times the root of their number.
+    labels: NDArray[np.int64]
+    inertia: float
+    n_iter: int
+
+
+def overlap_factor(ensemble: Ensemble) -> NDArray[np.float64]:
+    """Return F (K, r) with FF' = Z'Z / L^2.
+
+    An object's row of ZZ'/L is z'Z'/L, z its 0/1 row of Z, so inner products of such rows are those
+    of the rows z'F: the sums of the rows of F of the object's clusters.
+    """
+    order = cluster_order(ensemble)  # rounding must not depend on the names of clusters
+    inner = ensemble.overlap[np.ix_(order, order)] / float(ensemble.n_partitions) ** 2
+    values, vectors = np.linalg.eigh(inner)
+    kept = values > 1e-12 * values[-1]
+    factor = np.empty((len(order), int(kept.sum())))
+    factor[order] = vectors[:, kept] * np.sqrt(values[kept])
+    return factor
+
+
+def dense_rows(ensemble: Ensemble) -> NDArray[np.float64]:
+    """Return points as far from each other as the rows of ZZ'/L, one for each distinct label row.
+
+    The columns of equal objects are one, times the root of their number.
     """
     rows, counts, _ = ensemble.patterns
-    n_all = int(ensemble.offsets[-1])
-    if n_all <= len(rows):
-        inner = ensemble.overlap / float(ensemble.n_partitions) ** 2
-        return LabelRows(rows, ensemble.offsets, inner, counts)
     check_fits(
         16 * len(rows) ** 2,
         f"the co-association of {len(rows)} distinct label rows",
         way_out="Use fewer partitions (select)",
     )
     incidence = incidence_of(rows, ensemble.offsets)
-    shares = (incidence @ incidence.T).toarray() / ensemble.n_partitions
-    return Points(shares * np.sqrt(counts), counts)
+    together: NDArray[np.float64] = (incidence @ incidence.T).toarray()
+    return together / ensemble.n_partitions * np.sqrt(counts)
 
 
-def weighted_rows(ensemble: Ensemble) -> Points:
+def weighted_rows(ensemble: Ensemble) -> NDArray[np.float64]:
     """Return points as far from each other as the rows of Psi = UU', U the scaled posteriors."""
     factor = cosine_factor(ensemble)
     values, vectors = np.linalg.eigh(factor.T @ factor)
     kept = values > 1e-12 * values[-1]
-    return Points(factor @ (vectors[:, kept] * np.sqrt(values[kept])))
+    return factor @ (vectors[:, kept] * np.sqrt(values[kept]))
 
 
-@one_blas_thread
-def cluster_rows(
-    ensemble: Ensemble, n_clusters: int, *, weighted: bool, n_init: int, max_iter: int, seed: int
-) -> tuple[NDArray[np.int64], Parts]:
-    """Return a label for each object, and what k-means came to."""
-    inverse: NDArray[np.int64] | None = None
-    cloud: Points | LabelRows
-    if weighted and ensemble.posteriors is not None:
-        cloud = weighted_rows(ensemble)
-    else:  # hard labels are posteriors of 0 and 1
-        cloud, inverse = coassociation_rows(ensemble), ensemble.patterns.inverse
-    found = kmeans(cloud, n_clusters, seed=seed, n_init=n_init, max_iter=max_iter)
-    return fill_empty_parts(found.labels, found.distances, n_clusters, inverse), found
+def cluster_points(
+    points: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    inverse: NDArray[np.int64] | None,
+    n_clusters: int,
+    *,
+    n_init: int,
+    max_iter: int,
+    seed: int,
+) -> KMeansResult:
+    """Cluster weighted points; return a label for each object, no cluster empty."""
+    fitted = fit_kmeans(
+        points, min(n_clusters, len(points)), counts, seed, n_init=n_init, max_iter=max_iter
+    )
+    labels = fitted.labels_.astype(np.int64)
+    distances = ((points - fitted.cluster_centers_[labels]) ** 2).sum(axis=1)
+    labels = fill_empty_parts(labels, n_clusters, distances=distances, inverse=inverse)
+    return KMeansResult(labels, float(fitted.inertia_), int(fitted.n_iter_))
+
+
+def cluster_label_rows(
+    ensemble: Ensemble, n_clusters: int, *, n_init: int, max_iter: int, seed: int
+) -> KMeansResult:
+    """Cluster distinct label rows; where there are very many, fit k-means to a sample of them."""
+    from coterie._kernels.clusters import add_rows
+
+    rows, counts, inverse = ensemble.patterns
+    options = {"n_init": n_init, "max_iter": max_iter, "seed": seed}
+    if ensemble.offsets[-1] > len(rows):  # then rows of the matrix itself are shorter
+        return cluster_points(dense_rows(ensemble), counts, inverse, n_clusters, **options)
+    factor = overlap_factor(ensemble)
+    chosen, weights = draw_rows(counts, n_clusters, factor.shape[1], seed)
+    points = add_rows(rows[chosen], ensemble.offsets, factor)
+    if len(chosen) == len(rows):
+        return cluster_points(points, counts, inverse, n_clusters, **options)
+    fitted = fit_kmeans(points, n_clusters, weights, seed, n_init=n_init, max_iter=max_iter)
+    centers = fitted.cluster_centers_
+    # |x - c|^2 = |x|^2 + |c|^2 - 2 <x, c>, and <x, c> is a sum over the clusters of x.
+    scores = (centers**2).sum(axis=1) - 2.0 * add_rows(rows, ensemble.offsets, factor @ centers.T)
+    labels = np.argmin(scores, axis=1)
+    squares = (ensemble.overlap.astype(np.float64) ** 2).sum() / ensemble.n_partitions**2
+    inertia = float(squares + counts @ scores[np.arange(len(labels)), labels])
+    labels = fill_empty_parts(labels, n_clusters, inverse=inverse)
+    return KMeansResult(labels, inertia, int(fitted.n_iter_))
 
 
 class CoassociationKMeans(BaseConsensus):
@@ -117,11 +166,11 @@ class CoassociationKMeans(BaseConsensus):
     -----
     A missing label is no vote: the partition puts the object together with nobody.
 
-    One start takes centres that are far apart, the others are greedy k-means++. With more than
-    20,000 distinct label rows, starts are compared on a sample of the objects, the best goes on
-    with larger ones and then with all, and it is over when no more than one object in a thousand
-    changes its cluster. Centres at the same distance: the first. A cluster left empty, as where
-    there are fewer distinct label rows than clusters, gets the object farthest from its centre.
+    K-means is that of scikit-learn, on distinct label rows, each as heavy as it has objects. With
+    more than 50,000 distinct label rows (fewer with very many clusters in the partitions), it is
+    fitted to a random sample, and every object goes to the nearest centre. A cluster left empty, as
+    where there are fewer distinct label rows than clusters, gets the object farthest from its
+    centre.
 
     References
     ----------
@@ -161,14 +210,22 @@ class CoassociationKMeans(BaseConsensus):
             if not getattr(self, name) >= 1:
                 raise ValueError(f"{name} must be at least 1; got {getattr(self, name)}.")
         assert self.n_clusters is not None
-        labels, found = cluster_rows(
-            ensemble,
-            self.n_clusters,
-            weighted=self.weighted,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            seed=as_seed(self.random_state),
-        )
+        found = self._cluster(ensemble)
         self.inertia_ = found.inertia
         self.n_iter_ = found.n_iter
-        return labels
+        return found.labels
+
+    @one_thread
+    def _cluster(self, ensemble: Ensemble) -> KMeansResult:
+        assert self.n_clusters is not None
+        options = {
+            "n_init": self.n_init,
+            "max_iter": self.max_iter,
+            "seed": as_seed(self.random_state),
+        }
+        if self.weighted and ensemble.posteriors is not None:
+            points = weighted_rows(ensemble)
+            everyone = np.ones(len(points), dtype=np.int64)
+            return cluster_points(points, everyone, None, self.n_clusters, **options)
+        # Hard labels are posteriors of 0 and 1.
+        return cluster_label_rows(ensemble, self.n_clusters, **options)

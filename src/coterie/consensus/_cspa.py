@@ -8,14 +8,15 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from coterie._memory import check_fits
-from coterie._partition import (
+from coterie._graphs import (
+    LabelGraph,
     as_seed,
     check_partitioner,
     cut_graph,
     fill_empty_parts,
-    spectral_labels,
+    similarity_cut,
 )
+from coterie._memory import check_fits
 from coterie.consensus._base import BaseConsensus
 from coterie.ensemble import Ensemble, narrow_columns
 
@@ -70,10 +71,9 @@ def cut_similarity(
         vertex_weights=counts,
         imbalance=imbalance,
         random_state=seed,
-        improve=True,
     )
     # With fewer distinct rows than clusters, equal objects must be put apart.
-    return fill_empty_parts(labels, np.zeros(len(labels)), n_clusters, inverse)
+    return fill_empty_parts(labels, n_clusters, inverse=inverse)
 
 
 class CSPA(BaseConsensus):
@@ -129,9 +129,7 @@ class CSPA(BaseConsensus):
     the same labels are handled once, with their number as a weight, by METIS too. Where there are
     fewer distinct label rows than clusters, equal objects are put apart, the first of them first.
 
-    METIS halves the graph again and again, up to five times with different seeds. Its cuts are
-    improved by moving single label rows (Fiduccia and Mattheyses [3]_; with more than 100,000 rows
-    times clusters they are not), and the lightest is kept.
+    METIS halves the graph again and again, and keeps the lightest of five cuts.
 
     References
     ----------
@@ -139,8 +137,6 @@ class CSPA(BaseConsensus):
        multiple partitions", JMLR 3, 2002.
     .. [2] A. Y. Ng, M. I. Jordan and Y. Weiss, "On spectral clustering: analysis and an
        algorithm", NIPS 14, 2002.
-    .. [3] C. M. Fiduccia and R. M. Mattheyses, "A linear-time heuristic for improving network
-       partitions", Design Automation Conference, 1982, :doi:`10.1109/DAC.1982.1585498`.
 
     Examples
     --------
@@ -173,6 +169,6 @@ class CSPA(BaseConsensus):
         seed = as_seed(self.random_state)
         if self.partitioner == "metis":
             return cut_similarity(ensemble, self.n_clusters, imbalance=self.imbalance, seed=seed)
-        return spectral_labels(
-            ensemble, self.n_clusters, skip_first=self.skip_first, random_state=seed
+        return similarity_cut(
+            LabelGraph(ensemble), self.n_clusters, skip_first=self.skip_first, random_state=seed
         )

@@ -2,43 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie._memory import check_fits
-from coterie._partition import (
+from coterie._graphs import (
+    LabelGraph,
     as_seed,
     check_partitioner,
     cluster_order,
+    cluster_sizes,
     cut_hypergraph,
     fill_empty_parts,
-    heaviest_parts,
-    settled_spectral_cut,
-    spectral_labels,
+    similarity_cut,
 )
 from coterie._progress import stretch
 from coterie.consensus._base import BaseConsensus
 from coterie.ensemble import Ensemble, narrow_columns
 
-if TYPE_CHECKING:
-    from coterie._kernels.hypergraph import Hypergraph
-
 __all__ = ["HGPA"]
 
-PARTITIONERS = ("hypergraph", "spectral")
-# How it is cut: the groups of label rows, at most so many and so many for each part, and by what.
-_ATTEMPTS = ((200, 20, settled_spectral_cut), (1000, 20, cut_hypergraph))
-_MOST_GAINS = 50_000  # rows times parts, for which the best move is looked for again and again
-_BYTES_PER_PIN = 24  # the hypergraph, both ways, and what it takes to make one of groups
+PARTITIONERS = ("spectral", "hypergraph")
+_GROUPS = 1000  # vertices of the hypergraph, at most
+_GROUPS_PER_PART = 20  # but so many for each part
 
 
 def group_rows(rows: NDArray[np.int32], n_groups: int, seed: int) -> NDArray[np.int64]:
     """Return a group, counted from 0, for each distinct label row.
 
-    `n_groups` rows are drawn at random; every other goes to that with which it shares most labels,
-    the first of equal ones. Where there are no more rows, each is a group.
+    `n_groups` rows are drawn at random; every other row joins the one with which it shares most
+    labels, the first of equal ones. With no more rows than groups, each row is a group.
     """
     from coterie._kernels.coassociation import n_blocks, nearest_of_first
 
@@ -48,91 +42,59 @@ def group_rows(rows: NDArray[np.int32], n_groups: int, seed: int) -> NDArray[np.
     columns = narrow_columns(np.concatenate([rows[drawn], rows]), int(rows.max()) + 1)
     with stretch("grouping label rows", columns.shape[1], n_blocks(columns)) as done:
         groups = nearest_of_first(columns, n_groups, done)[n_groups:].astype(np.int64)
-    groups[drawn] = np.arange(n_groups)  # another may have all labels of one with missing ones
+    groups[drawn] = np.arange(n_groups)  # a row with missing labels may be like several drawn ones
     return groups
 
 
-def hypergraph_of_rows(ensemble: Ensemble) -> Hypergraph:
-    """Return the hypergraph of distinct label rows, as heavy as their objects; edges are clusters.
+def hyperedges(ensemble: Ensemble, groups: NDArray[np.int64]) -> list[list[int]]:
+    """Return the groups of label rows in each cluster.
 
-    These are in an order that does not depend on their names.
+    Clusters are in an order that does not depend on their names.
     """
-    from coterie._kernels.clusters import describe_clusters
-    from coterie._kernels.hypergraph import of_rows
-
-    rows, counts, _ = ensemble.patterns
-    _, sizes = describe_clusters(rows, np.ones(len(rows), dtype=np.int64), ensemble.offsets)
-    order = cluster_order(ensemble)
-    order = order[np.argsort(sizes[order], kind="stable")]  # small ones say most
-    order = order[sizes[order] > 1]
-    rank = np.full(len(sizes), -1)
-    rank[order] = np.arange(len(order))
-    return of_rows(rows, ensemble.offsets, rank, sizes[order], counts.astype(np.int32))
+    rows, offsets = ensemble.patterns.labels, ensemble.offsets
+    n_groups = int(groups.max()) + 1
+    found: list[list[int]] = []
+    for e in range(ensemble.n_partitions):
+        seen = rows[:, e] >= 0
+        pairs = np.unique(rows[seen, e].astype(np.int64) * n_groups + groups[seen])
+        ends = np.searchsorted(pairs // n_groups, np.arange(1, offsets[e + 1] - offsets[e]))
+        found += [members.tolist() for members in np.split(pairs % n_groups, ends)]
+    return [found[c] for c in cluster_order(ensemble)]
 
 
 def cut_clusters(
     ensemble: Ensemble, n_clusters: int, *, imbalance: float, seed: int
 ) -> NDArray[np.int64]:
-    """Cut the hypergraph of distinct label rows, by way of groups of them.
-
-    If a spectral partition of few groups does not settle it, more groups are cut from scratch.
-    """
-    from coterie._kernels.hypergraph import cost, improve, mapped, settle, unload
-
-    rows, _, inverse = ensemble.patterns
+    """Cut the hypergraph of distinct label rows, in groups where there are many."""
+    rows, counts, inverse = ensemble.patterns
     n_parts = min(n_clusters, len(rows))
-    _check_room(ensemble, n_parts)
-    whole = hypergraph_of_rows(ensemble)
-    for most, per_part, cut in _ATTEMPTS:
-        groups = group_rows(rows, max(most, per_part * n_parts), seed)
-        graph = mapped(whole, groups, int(groups.max()) + 1)
-        found = cut(graph, n_parts, imbalance=imbalance, random_state=seed)
-        if found is not None:
-            break
-    assert found is not None  # the last always finds one
-    labels = found[groups]
-    heaviest = heaviest_parts(whole.weights, n_parts, imbalance)
-    if cost(whole, labels, heaviest)[0] > 0:  # groups may be too heavy where single rows are not
-        if labels.size * n_parts <= _MOST_GAINS:
-            improve(whole, labels, heaviest, np.ones(n_parts, dtype=np.int64), labels.size)
-        unload(whole, labels, heaviest)
-    settle(whole, labels, heaviest)
-    # With fewer distinct rows than clusters, equal objects must be put apart.
-    return fill_empty_parts(labels, np.zeros(len(labels)), n_clusters, inverse)
-
-
-def _check_room(ensemble: Ensemble, n_parts: int) -> None:
-    """Refuse what does not fit: the hypergraph, and tables of clusters and parts."""
-    from numba import get_num_threads
-
-    n_rows, n_partitions = ensemble.patterns.labels.shape
-    n_all = int(ensemble.offsets[-1])
-    check_fits(
-        _BYTES_PER_PIN * n_rows * n_partitions + 5 * n_all * n_parts * (get_num_threads() + 1),
-        f"the hypergraph of {n_rows} distinct label rows in {n_partitions} partitions, cut into "
-        f"{n_parts} parts,",
-        way_out="Use partitioner='spectral'",
+    groups = group_rows(rows, max(_GROUPS, _GROUPS_PER_PART * n_parts), seed)
+    found = cut_hypergraph(
+        hyperedges(ensemble, groups),
+        np.bincount(groups, weights=counts).astype(np.int64),
+        n_parts,
+        imbalance=imbalance,
+        random_state=seed,
     )
+    # With fewer distinct rows than clusters, equal objects must be put apart.
+    return fill_empty_parts(found[groups], n_clusters, inverse=inverse)
 
 
 class HGPA(BaseConsensus):
     """Hypergraph partitioning: cut the objects apart so that few clusters are cut.
 
-    Every cluster of every partition is a hyperedge, all of the same weight; objects are divided
-    into `n_clusters` parts of about the same size so that hyperedges are in as few parts as can
-    be [1]_. Published comparisons find it the weakest of the three methods of that paper: a
-    cluster that is cut counts the same however it is cut, and parts must be of the same size.
+    Every cluster of every partition is a hyperedge, all of the same weight. The hypergraph is cut
+    into `n_clusters` parts so that hyperedges are in as few parts as can be [1]_.
 
     Parameters
     ----------
     n_clusters : int, default=2
         Number of clusters. The method does not find it by itself.
-    partitioner : {'hypergraph', 'spectral'}, default='hypergraph'
-        How the hypergraph is cut. 'hypergraph' is a multilevel partitioner in the manner of the
-        paper's hMETIS [2]_, with Mt-KaHyPar [3]_; it needs the package mtkahypar, and makes parts
-        of about the same size, so that on clusters of different sizes 'spectral' is right.
-        'spectral' is the normalised cut of the hypergraph [4]_, needs no extra package and allows
-        clusters of any size.
+    partitioner : {'spectral', 'hypergraph'}, default='spectral'
+        How the hypergraph is cut. 'spectral' is the normalised cut of the hypergraph [2]_: it
+        allows clusters of any size, needs no extra package and finds the truth more often.
+        'hypergraph', as in the paper, makes parts of about the same size. It runs Mt-KaHyPar
+        [3]_ and needs the package mtkahypar.
     imbalance : float, default=0.05
         With 'hypergraph': by how much a part may be larger than the mean.
     random_state : int, RandomState instance or None, default=None
@@ -161,41 +123,25 @@ class HGPA(BaseConsensus):
     -----
     A missing label means that the object is in no hyperedge of the partition.
 
-    Objects with the same labels are one vertex, as heavy as there are objects: they stay together,
-    also where that makes a part larger than `imbalance` allows. Where there are fewer distinct
-    label rows than clusters, equal objects are put apart, the first of them first.
+    With 'hypergraph', objects with the same labels are one vertex, as heavy as there are objects:
+    they stay together, also where that makes a part larger than `imbalance` allows. With more than
+    1,000 distinct label rows (and 20 for each cluster), so many of them are drawn at random, and
+    each other row becomes one vertex with the row with which it shares most labels. Where there
+    are fewer distinct label rows than clusters, equal objects are put apart.
 
-    What is small is the sum over clusters of the number of parts each is in, less 1.
-
-    With more than 200 distinct label rows (or 20 for each cluster) so many of them are drawn at
-    random, and each of the others becomes one vertex with that with which it shares most labels. A
-    spectral partition of these, improved by Mt-KaHyPar, is taken if it settles the cut: it is near
-    to balance, at most a quarter of what can be cut is cut, and improving it changes that by at
-    most a tenth. So it is, most often, where clusters are of about the same size.
-
-    Else, and with an `imbalance` above 0.2, up to 1,000 groups (or 20 for each cluster) are cut:
-    from 4 to 16 times on several levels, by bisecting again and again few joined vertices, and
-    improving the parts while these are taken apart (Fiduccia and Mattheyses [5]_). The best cut is
-    crossed with others, and improved by Mt-KaHyPar. In the end each label row by itself goes where
-    fewer clusters are cut, if there is room.
-
-    Mt-KaHyPar runs with its deterministic preset: the result does not depend on the number of
-    threads. It begins by itself, which takes ten times as long, with more than 100 clusters, and
-    also where more than half of what can be cut is cut; then the better cut is kept.
+    Mt-KaHyPar minimises the sum over clusters of the number of parts each is in, less 1. A cluster
+    that is cut counts the same however it is cut, and parts must be of the same size, so that
+    published comparisons find HGPA the weakest of the three methods of [1]_. Its deterministic
+    preset does not depend on the number of threads.
 
     References
     ----------
     .. [1] A. Strehl and J. Ghosh, "Cluster ensembles: a knowledge reuse framework for combining
        multiple partitions", JMLR 3, 2002.
-    .. [2] G. Karypis, R. Aggarwal, V. Kumar and S. Shekhar, "Multilevel hypergraph partitioning:
-       applications in VLSI domain", IEEE Transactions on VLSI Systems 7(1), 1999,
-       :doi:`10.1109/92.748202`.
+    .. [2] D. Zhou, J. Huang and B. Schoelkopf, "Learning with hypergraphs: clustering,
+       classification, and embedding", NIPS 19, 2006.
     .. [3] L. Gottesbueren, T. Heuer, P. Sanders and S. Schlag, "Scalable shared-memory hypergraph
        partitioning", ALENEX, 2021, :doi:`10.1137/1.9781611976472.2`.
-    .. [4] D. Zhou, J. Huang and B. Schoelkopf, "Learning with hypergraphs: clustering,
-       classification, and embedding", NIPS 19, 2006.
-    .. [5] C. M. Fiduccia and R. M. Mattheyses, "A linear-time heuristic for improving network
-       partitions", Design Automation Conference, 1982, :doi:`10.1109/DAC.1982.1585498`.
 
     Examples
     --------
@@ -211,7 +157,7 @@ class HGPA(BaseConsensus):
         self,
         n_clusters: int | None = 2,
         *,
-        partitioner: Literal["hypergraph", "spectral"] = "hypergraph",
+        partitioner: Literal["spectral", "hypergraph"] = "spectral",
         imbalance: float = 0.05,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -226,4 +172,5 @@ class HGPA(BaseConsensus):
         seed = as_seed(self.random_state)
         if self.partitioner == "hypergraph":
             return cut_clusters(ensemble, self.n_clusters, imbalance=self.imbalance, seed=seed)
-        return spectral_labels(ensemble, self.n_clusters, by_size=True, random_state=seed)
+        graph = LabelGraph(ensemble, 1.0 / np.sqrt(cluster_sizes(ensemble)))
+        return similarity_cut(graph, self.n_clusters, random_state=seed)

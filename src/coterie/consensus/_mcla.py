@@ -3,97 +3,52 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from coterie._memory import check_fits
-from coterie._partition import (
+from coterie._graphs import (
     as_seed,
-    balanced_cut,
     check_partitioner,
     cluster_order,
     cluster_sizes,
     cut_graph,
-    spectral_graph,
+    incidence_of,
+    spectral_cut,
 )
-from coterie._progress import stretch
+from coterie._memory import check_fits, memory_limit_bytes
 from coterie.consensus._base import BaseConsensus
 from coterie.ensemble import Ensemble
 
 __all__ = ["MCLA"]
 
-_BYTES_PER_PAIR = 64  # of clusters that share objects: an edge both ways, and once more normalised
-_MOST_RUNS = 2  # of METIS; improved, the lighter is as light as the lightest of five
-_MOST_GAINS = 20_000  # clusters times parts, beyond which a second cut takes a tenth of the time
-_SLACK = 1e-12  # of equal means of NMI, which rounding may tell apart
-_ROOM = 1 << 22  # pairs of clusters that are looked at side by side
+_BYTES_PER_PAIR = 64  # of clusters: their overlap, Jaccard index and normalised Jaccard index
 
 
 def jaccard_graph(ensemble: Ensemble, order: NDArray[np.int64]) -> Any:
-    """Return (K, K), sparse: the objects that two clusters share, as a share of those in either.
+    """Return (K, K): the objects that two clusters share, as a share of those in either.
 
-    Rows and columns are the clusters in the given order, which is that of their partitions.
+    Rows and columns are the clusters in the given order. Dense where that fits the memory limit,
+    else sparse.
     """
-    from coterie._kernels.meta_graph import mirrored_jaccard
-
     n_all = len(order)
-    ends, indices, shared = shared_objects(ensemble, order)
-    ends, indices, values = mirrored_jaccard(ends, indices, shared, cluster_sizes(ensemble)[order])
-    graph = scipy.sparse.csr_matrix((values, indices, ends), shape=(n_all, n_all))
-    graph.has_canonical_format = True  # else it is looked at again and again
-    return graph
-
-
-def shared_objects(
-    ensemble: Ensemble, order: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-    """Return the number of objects that each cluster shares with those of later partitions.
-
-    As the three arrays of a CSR matrix (K, K): where rows end, columns, numbers above 0. Strips of
-    it, one for each partition, are found side by side, as many as there is room for.
-    """
-    from coterie._kernels.meta_graph import fill_strips, rank_rows
-
-    offsets, (rows, counts, _) = ensemble.offsets, ensemble.patterns
-    n_all, n_partitions = len(order), ensemble.n_partitions
-    codes = rank_rows(rows, offsets, np.argsort(order).astype(np.uint32), np.uint32(n_all))
-    # No strip has more entries than pairs of clusters, nor than pairs of labels in a row.
-    n_later = n_partitions - 1 - np.arange(n_partitions)
-    room = np.minimum(np.diff(offsets) * (n_all - offsets[1:]), len(codes) * n_later)
-    lengths = np.zeros(n_all, dtype=np.int64)
-    found: list[tuple[NDArray[np.int32], NDArray[np.int64]]] = []
-    first, n_found = 0, 0
-    with stretch("overlap of clusters", n_partitions, n_cells=n_partitions) as done:
-        while first < n_partitions:
-            last = first + max(1, int(np.searchsorted(np.cumsum(room[first:]), _ROOM, "right")))
-            ends = np.cumsum(room[first:last])
-            _check_entries(n_found, n_all, room=int(ends[-1]) if last == first + 1 else 0)
-            indices = np.empty(ends[-1], dtype=np.int32)
-            shared = np.empty(ends[-1], dtype=np.int64)
-            starts = ends - room[first:last]
-            fill_strips(
-                codes, counts, offsets, first, starts, indices, shared, lengths, done[first:last]
-            )
-            for e, start in zip(range(first, last), starts, strict=True):
-                n_here = int(lengths[offsets[e] : offsets[e + 1]].sum())
-                strip = slice(start, start + n_here)
-                found.append((indices[strip].copy(), shared[strip].copy()))
-                n_found += n_here
-            _check_entries(n_found, n_all)
-            first = last
-    ends = np.concatenate([[0], np.cumsum(lengths)])
-    return ends, np.concatenate([i for i, _ in found]), np.concatenate([n for _, n in found])
-
-
-def _check_entries(n_entries: int, n_all: int, room: int = 0) -> None:
+    sizes = cluster_sizes(ensemble)[order]
+    if _BYTES_PER_PAIR * n_all**2 <= memory_limit_bytes():
+        shared = ensemble.overlap[np.ix_(order, order)]
+        return shared / (sizes[:, None] + sizes - shared)
+    rows, counts, _ = ensemble.patterns
     check_fits(
-        _BYTES_PER_PAIR * n_entries + 12 * room,
+        # No more pairs of clusters share objects than there are pairs of labels in rows.
+        _BYTES_PER_PAIR * min(n_all**2, rows.size * rows.shape[1]),
         f"the graph of {n_all} clusters",
         way_out="Use fewer partitions (select) or partitions with fewer clusters",
     )
+    Z = incidence_of(rows, ensemble.offsets)[:, order]
+    graph = (Z.T @ scipy.sparse.diags(counts.astype(np.float64)) @ Z).tocoo()
+    graph.data /= sizes[graph.row] + sizes[graph.col] - graph.data
+    return graph.tocsr()
 
 
 def meta_clusters(
@@ -106,26 +61,14 @@ def meta_clusters(
     """
     order = cluster_order(ensemble)
     graph = jaccard_graph(ensemble, order)
-    sizes = cluster_sizes(ensemble)[order]
     if partitioner == "metis":
+        sizes = cluster_sizes(ensemble)[order]
         found = cut_graph(
-            graph,
-            n_parts,
-            vertex_weights=sizes,
-            imbalance=imbalance,
-            random_state=seed,
-            improve=True,
-            most_runs=_MOST_RUNS,
+            graph, n_parts, vertex_weights=sizes, imbalance=imbalance, random_state=seed
         )
-        return _numbered(found, order)
-    found = spectral_graph(graph, n_parts, random_state=seed)
-    parts = _numbered(found, order)
-    if len(order) * n_parts <= _MOST_GAINS:
-        even = balanced_cut(graph, found, n_parts, vertex_weights=sizes, imbalance=imbalance)
-        if (even != found).any():
-            other = _numbered(even, order)
-            return other if agrees_better(ensemble, other, parts) else parts
-    return parts
+    else:
+        found = spectral_cut(graph, n_parts, random_state=seed)
+    return _numbered(found, order)
 
 
 def _numbered(found: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -151,54 +94,13 @@ def associate(
     return found
 
 
-class Agreement(NamedTuple):
-    """How well the clusters that meta-clusters lead to agree with the partitions."""
-
-    n_clusters: int
-    nmi: float
-    """Mean over partitions, by the geometric mean of the two entropies."""
-    nmi_by_smaller: float
-    """The same by the smaller entropy."""
-
-
-def agreement_with(ensemble: Ensemble, parts: NDArray[np.int64]) -> Agreement:
-    """Return how well the clusters agree that follow from these parts of all K clusters."""
-    from coterie._kernels.meta_graph import count_votes
-    from coterie.metrics._tables import nmi_of, tables_from_sums
-
-    rows, counts, _ = ensemble.patterns
-    votes = count_votes(rows, counts, ensemble.offsets, parts, int(parts.max()) + 1)
-    tables = tables_from_sums(votes[:, :-1], ensemble.offsets)
-    return Agreement(
-        n_clusters=int(np.count_nonzero(votes[:, -1])),
-        nmi=float(nmi_of(tables).mean()),
-        nmi_by_smaller=float(nmi_of(tables, by_smaller=True).mean()),
-    )
-
-
-def agrees_better(ensemble: Ensemble, parts: NDArray[np.int64], others: NDArray[np.int64]) -> bool:
-    """Whether meta-clusters lead to clusters that agree better with the partitions than others do.
-
-    To no fewer clusters, and a higher mean NMI. Where partitions are finer than the clusters, NMI
-    prefers clusters of the same size whether or not there are such, which NMI by the smaller
-    entropy does not; that, in turn, does not mind if clusters that belong apart are joined. So with
-    the same number of clusters both must be higher.
-    """
-    one, two = agreement_with(ensemble, parts), agreement_with(ensemble, others)
-    is_higher = one.nmi > two.nmi + _SLACK
-    if one.n_clusters == two.n_clusters:
-        return is_higher and one.nmi_by_smaller > two.nmi_by_smaller + _SLACK
-    return is_higher and one.n_clusters > two.n_clusters
-
-
 class MCLA(BaseConsensus):
     """Meta-clustering: cluster the clusters, then let objects go where most of theirs went.
 
     The clusters of all partitions are the vertices of a graph, the weight of two being their
     Jaccard index: the objects in both over those in either. It is cut into `n_clusters`
     meta-clusters, and each object goes to the one of whose clusters it is in the largest share
-    [1]_. The graph does not grow with the number of objects, and holds only pairs of clusters that
-    share some.
+    [1]_. The graph does not grow with the number of objects.
 
     Parameters
     ----------
@@ -209,9 +111,8 @@ class MCLA(BaseConsensus):
         paper, makes them hold about the same number of objects, so that on clusters of different
         sizes 'spectral' is right; it needs the package pymetis.
     imbalance : float, default=0.05
-        By how much, about, the sizes of the clusters in a part may add up to more than the mean,
-        where parts are made of the same size: by 'metis', which allows itself more with few and
-        large clusters, and in the second cut that 'spectral' makes (Notes).
+        With 'metis': by how much, about, the sizes of the clusters in a part may add up to more
+        than the mean. METIS allows itself more with few and large clusters.
     random_state : int, RandomState instance or None, default=None
         Seed of the partitioner.
 
@@ -244,20 +145,8 @@ class MCLA(BaseConsensus):
 
     Notes
     -----
-    The spectral partition is that of Ng, Jordan and Weiss [2]_; the first start of its k-means are
-    clusters that a QR decomposition of the eigenvectors picks [3]_, the second is random.
-
-    There is a second cut: the spectral one, improved by moving single clusters (Fiduccia and
-    Mattheyses [4]_) so that parts are of about the same size. It is taken if the clusters that
-    follow from it agree better with the partitions: there are no fewer of them, and the mean
-    normalised mutual information, the objective of [1]_, is higher; with the same number of
-    clusters also if it is normalised by the smaller entropy, which does not reward clusters for
-    being of the same size. So it is, most often, where clusters are of about the same size and some
-    partitions join them. With more than 20,000 clusters times parts there is no second cut.
-
-    METIS halves the graph again and again, twice with different seeds. Both cuts are improved by
-    moving single clusters (unless there are more than 100,000 clusters times parts), and the
-    lighter one is kept.
+    The spectral partition is that of Ng, Jordan and Weiss [2]_. METIS halves the graph again and
+    again, and keeps the lightest of five cuts.
 
     A missing label is no membership. An object without any label goes to the first meta-cluster,
     with confidence 0.
@@ -271,10 +160,6 @@ class MCLA(BaseConsensus):
        multiple partitions", JMLR 3, 2002.
     .. [2] A. Y. Ng, M. I. Jordan and Y. Weiss, "On spectral clustering: analysis and an
        algorithm", NIPS 14, 2002.
-    .. [3] A. Damle, V. Minden and L. Ying, "Simple, direct and efficient multi-way spectral
-       clustering", Information and Inference 8(1), 2019, :doi:`10.1093/imaiai/iay008`.
-    .. [4] C. M. Fiduccia and R. M. Mattheyses, "A linear-time heuristic for improving network
-       partitions", Design Automation Conference, 1982, :doi:`10.1109/DAC.1982.1585498`.
 
     Examples
     --------

@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from coterie._labels import order_by_size
-from coterie._memory import check_fits
-from coterie._partition import (
+from coterie._graphs import (
+    BipartiteParts,
+    LabelGraph,
     as_seed,
     check_partitioner,
     cluster_order,
     cut_bipartite_graph,
     incidence_of,
-    spectral_bipartite,
-    spectral_bipartite_labels,
+    transfer_cut,
 )
+from coterie._labels import order_by_size
+from coterie._memory import check_fits
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._wspa import integer_weights
 from coterie.ensemble import Ensemble
 
 __all__ = ["WBPA", "cut_bipartite", "posterior_matrix"]
-
-
-class BipartiteParts(NamedTuple):
-    """A partition of the graph of objects and clusters."""
-
-    objects: NDArray[np.int64]
-    """(n,)."""
-    clusters: NDArray[np.int64]
-    """(K,): the clusters of all partitions, also those without objects."""
 
 
 def posterior_matrix(ensemble: Ensemble) -> Any:
@@ -79,21 +71,21 @@ def cut_bipartite(
 
     Every part holds at least one object.
     """
-    if partitioner == "metis":
-        A = posterior_matrix(ensemble)
-        if isinstance(A, np.ndarray):
-            A = csr_matrix(integer_weights(A))
-        order = column_order(ensemble)
-        objects, ordered = cut_bipartite_graph(
-            A[:, order], n_parts, imbalance=imbalance, random_state=random_state
-        )
-        clusters = np.empty_like(ordered)
-        clusters[order] = ordered
-        return BipartiteParts(objects, clusters)
     options: dict[str, Any] = {"skip_first": skip_first, "random_state": random_state}
-    if ensemble.posteriors is None:
-        return BipartiteParts(*spectral_bipartite_labels(ensemble, n_parts, **options))
-    return BipartiteParts(*spectral_bipartite(posterior_matrix(ensemble), n_parts, **options))
+    if partitioner == "spectral" and ensemble.posteriors is None:
+        return transfer_cut(LabelGraph(ensemble), n_parts, **options)
+    order = column_order(ensemble)
+    A = posterior_matrix(ensemble)[:, order]
+    if partitioner == "metis":
+        whole = csr_matrix(integer_weights(A)) if isinstance(A, np.ndarray) else A
+        objects, ordered = cut_bipartite_graph(
+            whole, n_parts, imbalance=imbalance, random_state=random_state
+        )
+    else:
+        objects, ordered = transfer_cut(A, n_parts, **options)
+    clusters = np.empty_like(ordered)
+    clusters[order] = ordered
+    return BipartiteParts(objects, clusters)
 
 
 def in_order(labels: NDArray[np.int64], n_parts: int) -> NDArray[np.int64]:
@@ -153,13 +145,13 @@ class WBPA(BaseConsensus):
     Any ensemble with `posteriors` will do: from LAC, from a Gaussian mixture, fuzzy memberships.
     Hard labels are taken as posteriors of 0 and 1. A missing label is a row of zeros: no edges.
 
-    Spectral partitions embed the whole graph, clusters and objects together, from the
-    eigenproblem of the K clusters; hard labels need neither the graph nor the matrix of
-    posteriors, so that a million objects in fifty partitions take seconds.
+    The spectral partition is the transfer cut, as in `coterie.HBGF`: leading eigenvectors of the K
+    clusters place the clusters, and each object stands at the weighted mean of its clusters. Hard
+    labels need neither the graph nor the matrix of posteriors, so that a million objects in fifty
+    partitions take seconds.
 
-    METIS sees objects and clusters as vertices of the same weight. It is run with several seeds,
-    and for three parts or more both by recursive bisection and all parts at once; the lightest cut
-    in which every part has clusters is kept, if there is one. No part is ever without objects.
+    METIS sees objects and clusters as vertices of the same weight. It runs again, up to ten times,
+    while some part is without clusters. No part is ever without objects.
 
     References
     ----------

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from coterie._memory import check_fits
-from coterie._partition import (
+from coterie._graphs import (
+    LabelGraph,
     as_seed,
     check_partitioner,
     cut_graph,
-    spectral_dense,
-    spectral_from_factor,
-    spectral_labels,
+    similarity_cut,
+    spectral_cut,
 )
+from coterie._memory import check_fits
 from coterie.consensus._base import BaseConsensus
 from coterie.ensemble import Ensemble
 
@@ -203,7 +203,7 @@ class WSPA(BaseConsensus):
             return cut_graph(graph, self.n_clusters, imbalance=self.imbalance, random_state=seed)
         options: dict[str, Any] = {"skip_first": self.skip_first, "random_state": seed}
         if similarity == "kl":
-            return spectral_dense(weighted_similarity(ensemble, "kl"), self.n_clusters, **options)
+            return spectral_cut(weighted_similarity(ensemble, "kl"), self.n_clusters, **options)
         if hard:
-            return spectral_labels(ensemble, self.n_clusters, **options)
-        return spectral_from_factor(cosine_factor(ensemble), self.n_clusters, **options)
+            return similarity_cut(LabelGraph(ensemble), self.n_clusters, **options)
+        return similarity_cut(cosine_factor(ensemble), self.n_clusters, **options)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Tables", "ari_of", "check_partition", "nmi_of", "tables_from_sums", "tables_with"]
+__all__ = ["Tables", "ari_of", "check_partition", "nmi_of", "tables_with"]
 
 
 class Tables(NamedTuple):
@@ -35,19 +35,15 @@ class Tables(NamedTuple):
         return np.asarray(sums, dtype=np.float64)
 
 
-def nmi_of(tables: Tables, *, by_smaller: bool = False) -> NDArray[np.float64]:
-    """Return the NMI, I / sqrt(H H), of each table; NaN for a table without objects.
-
-    With `by_smaller` I / min(H, H): then it is 1 wherever one partition is finer than the other, of
-    whatever sizes the clusters are, unless one is constant.
-    """
+def nmi_of(tables: Tables) -> NDArray[np.float64]:
+    """Return the NMI, I / sqrt(H H), of each table; NaN for a table without objects."""
     n = tables.sums(np.ones(len(tables.table)))
     objects = n[tables.table]
     counts, rows, columns = tables.counts, tables.rows, tables.columns
     # As floats: the products of two counts may not fit an integer.
     information = tables.sums(np.log((counts / rows) * (objects / columns)))
     entropies = tables.sums(np.log(objects / rows)), tables.sums(np.log(objects / columns))
-    most = np.minimum(*entropies) if by_smaller else np.sqrt(entropies[0] * entropies[1])
+    most = np.sqrt(entropies[0] * entropies[1])
     nmi = np.zeros(tables.n_tables)
     np.divide(information, most, out=nmi, where=most > 0)
     nmi = np.clip(nmi, 0.0, 1.0)
@@ -104,24 +100,6 @@ def tables_with(
         sizes = np.bincount(first, minlength=n_codes), np.bincount(second, minlength=width)
         cells.append((np.full(len(held), e), counts, sizes[0][row], sizes[1][col]))
     return Tables(len(n_clusters), *(np.concatenate(part) for part in zip(*cells, strict=True)))
-
-
-def tables_from_sums(sums: NDArray[np.int64], offsets: NDArray[np.int64]) -> Tables:
-    """Return the tables of one partition with each of an ensemble.
-
-    `sums` (k, K) are the objects that its clusters share with the clusters of all partitions, which
-    begin at `offsets`.
-    """
-    row, cluster = np.nonzero(sums)
-    partition = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))[cluster]
-    sizes = np.add.reduceat(sums, offsets[:-1], axis=1)
-    return Tables(
-        len(offsets) - 1,
-        partition,
-        sums[row, cluster],
-        sizes[row, partition],
-        sums.sum(axis=0)[cluster],
-    )
 
 
 def check_partition(labels: ArrayLike, name: str, n_objects: int | None = None) -> NDArray[np.intp]:

@@ -5,12 +5,12 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from coterie._partition import _metis as module
-from coterie._partition import _moves, cut_bipartite_graph, cut_graph, cut_weight, heaviest_parts
+from coterie._graphs import _metis as module
+from coterie._graphs import cut_bipartite_graph, cut_graph
 
 
 @st.composite
@@ -47,30 +47,28 @@ def test_no_part_is_ever_empty(weights, data):
     n = len(weights)
     k = data.draw(st.integers(1, n))
     vertex_weights = data.draw(weights_or_none(n))
-    recursive = data.draw(st.booleans())
-    labels = cut_graph(
-        scipy.sparse.csr_matrix(weights), k, vertex_weights=vertex_weights, recursive=recursive
-    )
+    labels = cut_graph(scipy.sparse.csr_matrix(weights), k, vertex_weights=vertex_weights)
     assert labels.dtype == np.int64
     assert sorted(set(labels.tolist())) == list(range(k))
 
 
-@settings(max_examples=100)
-@given(weights=graphs(), data=st.data())
-def test_every_part_holds_what_it_needs(weights, data):
-    n = len(weights)
-    needs = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
-    needs[data.draw(st.integers(0, n - 1))] = True
-    k = data.draw(st.integers(1, int(needs.sum())))
-    labels = cut_graph(scipy.sparse.csr_matrix(weights), k, needs=needs)
-    assert sorted(set(labels[needs].tolist())) == list(range(k))
+@settings(max_examples=60)
+@given(seed=st.integers(0, 10_000), data=st.data())
+def test_every_part_of_a_bipartite_graph_holds_rows(seed, data):
+    random = np.random.default_rng(seed)
+    n, r = data.draw(st.integers(1, 10)), data.draw(st.integers(1, 6))
+    A = (random.random((n, r)) < data.draw(st.sampled_from([0.0, 0.3, 1.0]))).astype(int)
+    k = data.draw(st.integers(1, n))
+    rows, columns = cut_bipartite_graph(scipy.sparse.csr_matrix(A), k)
+    assert sorted(set(rows.tolist())) == list(range(k))
+    assert columns.shape == (r,)
+    assert set(columns.tolist()) <= set(range(k))
 
 
 def test_planted_parts_are_found(seed):
     for sizes in ((20, 20), (15, 15, 15), (12, 12, 12, 12)):
         truth, graph = planted(seed, sizes)
         assert naive.same_partition(cut_graph(graph, len(sizes)), truth)
-        assert naive.same_partition(cut_graph(graph, len(sizes), recursive=False), truth)
 
 
 def test_parts_are_balanced(seed):
@@ -85,26 +83,6 @@ def test_parts_are_balanced(seed):
     assert (labels == labels[0]).sum() <= 10
 
 
-@given(weights=graphs(), seed=st.integers(0, 99))
-def test_weight_of_a_cut(weights, seed):
-    labels = np.random.default_rng(seed).integers(0, 3, len(weights))
-    found = cut_weight(scipy.sparse.csr_matrix(weights), labels)
-    assert found == pytest.approx(2 * naive.cut_of(weights, labels))
-
-
-def test_lightest_of_several_cuts_is_kept():
-    _, graph = planted(0, (30, 30, 30), inside=0.3, across=0.2)
-    integers = module._integer_graph(graph, module._metis())
-
-    def weigh(seed, **more):
-        return cut_weight(integers, cut_graph(graph, 3, random_state=seed, **more))
-
-    single = [weigh(5 + i, most_runs=1) for i in range(5)]
-    assert weigh(5) == min(single)
-    assert weigh(5, most_runs=2) == min(single[:2])
-    assert min(single) < max(single)
-
-
 def test_same_seed_same_cut():
     _, graph = planted(0, (30, 30, 30), inside=0.3, across=0.2)
     for seed in (0, 7, 2**32 - 1):
@@ -112,59 +90,15 @@ def test_same_seed_same_cut():
         assert one == two
 
 
-def test_first_runs_of_neighbouring_seeds_differ():
+def test_neighbouring_seeds_differ(monkeypatch):
     # METIS by itself takes the seeds 0 and 1 for the same.
+    monkeypatch.setattr(module, "_N_CUTS", 1)
     _, graph = planted(0, (30, 30, 30), inside=0.3, across=0.2)
     zero, one, last = (
-        cut_graph(graph, 3, random_state=seed, most_runs=1).tolist() for seed in (0, 1, 2**31 - 1)
+        cut_graph(graph, 3, random_state=seed).tolist() for seed in (0, 1, 2**31 - 1)
     )
     assert zero != one
     assert zero == last
-
-
-@settings(max_examples=100)
-@given(weights=graphs(), data=st.data())
-def test_improved_cuts_are_lighter_and_no_less_balanced(weights, data):
-    n = len(weights)
-    k = data.draw(st.integers(1, n))
-    vertex_weights = data.draw(weights_or_none(n))
-    seed = data.draw(st.integers(0, 5))
-    graph = scipy.sparse.csr_matrix(weights)
-    integers = module._integer_graph(graph, module._metis())
-    masses = np.ones(n, dtype=int) if vertex_weights is None else vertex_weights
-    most = heaviest_parts(masses, k, 0.05)
-    repair, repaired = module._repaired, []
-
-    def cut(random_state, **more):
-        more["vertex_weights"] = vertex_weights
-        return cut_graph(graph, k, random_state=random_state, **more)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_repaired", lambda *given: repaired.append(1) or repair(*given))
-        runs = [cut(seed + i, n_attempts=1) for i in range(2)]
-    found = cut(seed, improve=True, most_runs=2)
-    assert sorted(set(found.tolist())) == list(range(k))
-    assume(not repaired)  # else there are other runs instead
-    assert cut_weight(integers, found) <= min(cut_weight(integers, labels) for labels in runs)
-    sums = np.bincount(found, weights=masses)
-    assert any((sums <= np.maximum(most, np.bincount(run, masses))).all() for run in runs)
-
-
-def test_improved_cuts_are_lighter_than_several_by_metis(monkeypatch, seed):
-    random = np.random.default_rng(seed)
-    _, graph = planted(seed, (30, 30, 30, 30, 30), inside=0.5, across=0.3)
-    weights = random.integers(1, 40, 150)
-
-    def cut(**more):
-        return cut_graph(graph, 5, vertex_weights=weights, **more)
-
-    assert cut_weight(graph, cut(improve=True, most_runs=2)) < cut_weight(graph, cut())
-    # Vertices that every part needs, and large graphs, are left to METIS.
-    assert cut(improve=True, needs=np.ones(150)).tolist() == cut().tolist()
-    monkeypatch.setattr(_moves, "_MOST_GAINS", 749)
-    assert cut(improve=True).tolist() == cut().tolist()
-    monkeypatch.setattr(_moves, "_MOST_GAINS", 750)
-    assert cut(improve=True).tolist() != cut().tolist()
 
 
 def test_bad_runs_are_tried_again_and_repaired_in_the_end(monkeypatch):
@@ -184,16 +118,43 @@ def test_bad_runs_are_tried_again_and_repaired_in_the_end(monkeypatch):
 
     monkeypatch.setattr(module, "_metis", lambda: Broken)
     found = cut_graph(graph, 3, random_state=1)
-    assert seeds == list(range(1, 9))  # three bad ones, five good ones
+    assert seeds == [1, 2, 3, 4]
     monkeypatch.setattr(module, "_metis", lambda: metis)
-    assert cut_weight(graph, found) == pytest.approx(cut_weight(graph, cut_graph(graph, 3)))
+    assert naive.same_partition(found, cut_graph(graph, 3, random_state=4))
 
     monkeypatch.setattr(module, "_metis", lambda: Broken)
-    repaired = cut_graph(graph, 3, random_state=1, n_attempts=2)
+    monkeypatch.setattr(module, "_MOST_RUNS", 2)
+    repaired = cut_graph(graph, 3, random_state=1)
     assert sorted(np.bincount(repaired)) == [1, 1, 28]
     # The vertex that was held least.
     held = np.asarray(module._integer_graph(graph, metis).sum(axis=1)).ravel()
     assert np.bincount(repaired)[repaired[np.argmin(held)]] == 1
+
+
+def test_runs_go_on_while_a_part_is_without_columns(monkeypatch):
+    # Vertices 0 and 1 are the columns.
+    metis = module._metis()
+    cuts = {1: [0, 0, 0, 0, 1, 1], 2: [0, 1, 0, 0, 1, 1]}
+    asked = []
+
+    class Prepared:
+        Options, CSRAdjacency, _internal = metis.Options, metis.CSRAdjacency, metis._internal
+
+        @staticmethod
+        def part_graph(n_parts, options, recursive, **arguments):
+            asked.append((options.seed, recursive))
+            return 0, cuts.get(options.seed, cuts[1])
+
+    monkeypatch.setattr(module, "_metis", lambda: Prepared)
+    A = scipy.sparse.csr_matrix(np.repeat(np.eye(2), 2, axis=0))
+    rows, columns = cut_bipartite_graph(A, 2, random_state=1)
+    assert asked == [(1, True), (1, False), (2, True)]
+    assert rows.tolist() == [0, 0, 1, 1]
+    assert columns.tolist() == [0, 1]
+    # No run has columns in every part: then rows at least.
+    rows, columns = cut_bipartite_graph(A, 2, random_state=7)
+    assert rows.tolist() == [0, 0, 1, 1]
+    assert columns.tolist() == [0, 0]
 
 
 def test_weights_become_integers():
@@ -235,7 +196,7 @@ def test_words_of_errors(monkeypatch):
     with pytest.raises(ValueError, match=r"n_parts must be between 1 and .*\(3\); got 4"):
         cut_graph(graph, 4)
     with pytest.raises(ValueError, match=r"n_parts must be between 1 and .*\(1\); got 2"):
-        cut_graph(graph, 2, needs=[True, False, False])
+        cut_bipartite_graph(graph[:1], 2)
     with pytest.raises(ValueError, match="imbalance must be finite and not negative; got -1"):
         cut_graph(graph, 2, imbalance=-1)
     monkeypatch.setitem(sys.modules, "pymetis", None)

@@ -1,0 +1,42 @@
+"""Embeddings and cuts of graphs.
+
+Everything here takes a seed, gives the same result on any number of threads, and never returns an
+empty part. METIS and Mt-KaHyPar make parts of about the same weight; spectral cuts allow clusters
+of any size and need no extra package.
+"""
+
+from coterie._graphs._bipartite import (
+    LabelGraph,
+    MatrixGraph,
+    cluster_order,
+    cluster_sizes,
+    incidence_of,
+)
+from coterie._graphs._cluster_rows import cluster_rows, draw_rows, fill_empty_parts, fit_kmeans
+from coterie._graphs._hypergraph import cut_hypergraph
+from coterie._graphs._metis import cut_bipartite_graph, cut_graph
+from coterie._graphs._options import as_seed, check_partitioner
+from coterie._graphs._spectral import BipartiteParts, similarity_cut, spectral_cut, transfer_cut
+from coterie._graphs._threads import one_thread
+
+__all__ = [
+    "BipartiteParts",
+    "LabelGraph",
+    "MatrixGraph",
+    "as_seed",
+    "check_partitioner",
+    "cluster_order",
+    "cluster_rows",
+    "cluster_sizes",
+    "cut_bipartite_graph",
+    "cut_graph",
+    "cut_hypergraph",
+    "draw_rows",
+    "fill_empty_parts",
+    "fit_kmeans",
+    "incidence_of",
+    "one_thread",
+    "similarity_cut",
+    "spectral_cut",
+    "transfer_cut",
+]

@@ -1,0 +1,185 @@
+"""Bipartite graphs of objects and clusters, as a matrix or by the label rows of an ensemble.
+
+Both kinds do the same: sums, products and B' diag(s) B. Columns of a `LabelGraph` stand in an order
+that does not depend on the names of clusters, so that nothing computed from it does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from coterie._kernels.clusters import add_rows, describe_clusters, weigh_overlap
+from coterie._memory import check_fits
+from coterie.ensemble import Ensemble
+
+__all__ = [
+    "LabelGraph",
+    "MatrixGraph",
+    "as_graph",
+    "cluster_order",
+    "cluster_sizes",
+    "incidence_of",
+]
+
+HINT = "Use fewer partitions (select) or partitions with fewer clusters"
+_BLOCK = 1 << 24  # numbers in one block of rows
+_BYTES_PER_LABEL = 48  # of a sparse matrix of labels and its transpose
+
+
+class MatrixGraph:
+    """The bipartite graph of a matrix B (p, r) of edge weights, dense or sparse.
+
+    Parameters
+    ----------
+    B : array-like or SciPy sparse matrix of shape (p, r)
+        Not negative.
+    counts : ndarray of int, shape (p,), optional
+        How many objects have each row; 1 if not given.
+    inverse : ndarray of int, shape (n,), optional
+        Which row each object has; each has its own if not given. Rows that no object has are
+        vertices of the graph as well.
+    """
+
+    def __init__(
+        self,
+        B: Any,
+        counts: NDArray[np.int64] | None = None,
+        inverse: NDArray[np.int64] | None = None,
+    ) -> None:
+        if scipy.sparse.issparse(B):
+            self.matrix = B.tocsr().astype(np.float64, copy=False)
+        else:
+            self.matrix = np.asarray(B, dtype=np.float64)
+        self.shape = self.matrix.shape
+        self.counts = np.ones(self.shape[0], dtype=np.int64) if counts is None else counts
+        self.inverse = inverse
+
+    def __matmul__(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(self.matrix @ table)
+
+    def column_sums(self) -> NDArray[np.float64]:
+        """Return (r,): the summed weights of the edges of each column."""
+        return np.asarray(self.matrix.T @ self.counts.astype(np.float64))
+
+    def gram(self, scale: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return B' diag(scale) B, dense."""
+        n, r = self.shape
+        table = np.zeros((r, r))
+        step = max(1, _BLOCK // max(r, 1))
+        for start in range(0, n, step):
+            block = self.matrix[start : start + step]
+            scaled = scale_matrix(block, np.sqrt(scale[start : start + step]), np.ones(r))
+            product = scaled.T @ scaled
+            table += product.toarray() if scipy.sparse.issparse(product) else product
+        return table
+
+    def whole(self) -> Any:
+        """Return B."""
+        return self.matrix
+
+    def named(self, columns: NDArray[Any]) -> NDArray[Any]:
+        """Return what belongs to columns in the order of the ensemble's clusters."""
+        return columns
+
+
+class LabelGraph:
+    """The graph of the objects and clusters of an ensemble: B = Z diag(weights).
+
+    Z is the 0/1 table of distinct label rows and clusters. It is not made unless it is small.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+    weights : ndarray of shape (K,), optional
+        The weight of the edges of each cluster, positive; 1 if not given.
+    """
+
+    def __init__(self, ensemble: Ensemble, weights: NDArray[np.float64] | None = None) -> None:
+        self._rows, self.counts, self.inverse = ensemble.patterns
+        self._offsets = ensemble.offsets
+        n_all = int(self._offsets[-1])
+        self.shape = (len(self._rows), n_all)
+        self._order = cluster_order(ensemble)
+        weights = np.ones(n_all) if weights is None else np.asarray(weights, dtype=np.float64)
+        self._weights = weights[self._order]
+        self._sizes = cluster_sizes(ensemble)[self._order]
+
+    def __matmul__(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
+        weighted = self.named((self._weights * table.T).T)
+        flat = weighted.reshape(len(weighted), -1)
+        sums = add_rows(self._rows, self._offsets, np.ascontiguousarray(flat))
+        return sums.reshape(len(sums), *table.shape[1:])
+
+    def column_sums(self) -> NDArray[np.float64]:
+        """Return (K,): the summed weights of the edges of each cluster."""
+        return self._weights * self._sizes
+
+    def gram(self, scale: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return B' diag(scale) B, dense."""
+        check_fits(
+            24 * self.shape[1] ** 2,
+            f"the eigenproblem of {self.shape[1]} clusters (float64)",
+            way_out=HINT,
+        )
+        table = weigh_overlap(self._rows, scale, self._offsets)[np.ix_(self._order, self._order)]
+        table *= self._weights[:, None] * self._weights
+        return table
+
+    def whole(self) -> Any:
+        """Return B, sparse."""
+        check_fits(
+            _BYTES_PER_LABEL * self._rows.size,
+            f"the sparse graph of {self.shape[0]} distinct label rows and {self.shape[1]} clusters",
+            way_out=HINT,
+        )
+        Z = incidence_of(self._rows, self._offsets)[:, self._order]
+        return scale_matrix(Z, np.ones(self.shape[0]), self._weights)
+
+    def named(self, columns: NDArray[Any]) -> NDArray[Any]:
+        """Return what belongs to columns in the order of the ensemble's clusters."""
+        found = np.empty_like(columns)
+        found[self._order] = columns
+        return found
+
+
+def as_graph(B: Any) -> LabelGraph | MatrixGraph:
+    """Return a graph; a matrix becomes a `MatrixGraph` with one object for each row."""
+    return B if isinstance(B, (LabelGraph, MatrixGraph)) else MatrixGraph(B)
+
+
+def cluster_order(ensemble: Ensemble) -> NDArray[np.int64]:
+    """Return the K clusters in an order that does not depend on their names.
+
+    By partition, and in each by the first object.
+    """
+    rows, counts, _ = ensemble.patterns  # in the order of their first objects
+    first, _ = describe_clusters(rows, counts, ensemble.offsets)
+    partition = np.repeat(np.arange(ensemble.n_partitions), ensemble.n_clusters)
+    return np.lexsort((first, partition))
+
+
+def cluster_sizes(ensemble: Ensemble) -> NDArray[np.int64]:
+    """Return (K,): the number of objects in each cluster of each partition."""
+    rows, counts, _ = ensemble.patterns
+    sizes: NDArray[np.int64] = describe_clusters(rows, counts, ensemble.offsets)[1]
+    return sizes
+
+
+def incidence_of(rows: NDArray[np.int32], offsets: NDArray[np.int64]) -> Any:
+    """Return Z as a CSR matrix (p, K): which cluster of each partition a row is in."""
+    present = rows >= 0
+    indptr = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
+    indices = (rows + offsets[:-1])[present]
+    data = np.ones(len(indices))
+    return scipy.sparse.csr_matrix((data, indices, indptr), shape=(len(rows), int(offsets[-1])))
+
+
+def scale_matrix(matrix: Any, rows: NDArray[np.float64], columns: NDArray[np.float64]) -> Any:
+    """Return diag(rows) matrix diag(columns), dense or sparse as the matrix."""
+    if scipy.sparse.issparse(matrix):
+        return scipy.sparse.diags(rows) @ matrix @ scipy.sparse.diags(columns)
+    return rows[:, None] * matrix * columns
