@@ -18,15 +18,24 @@ if TYPE_CHECKING:
     from coterie.clustering import ConsensusClustering as ConsensusClustering
     from coterie.consensus import CSPA as CSPA
     from coterie.consensus import EAC as EAC
+    from coterie.consensus import ECCMS as ECCMS
+    from coterie.consensus import ECPCS as ECPCS
+    from coterie.consensus import GPMGLA as GPMGLA
     from coterie.consensus import HBGF as HBGF
     from coterie.consensus import HGPA as HGPA
     from coterie.consensus import HNE as HNE
+    from coterie.consensus import KCC as KCC
     from coterie.consensus import LACA as LACA
+    from coterie.consensus import LCE as LCE
     from coterie.consensus import LWEA as LWEA
+    from coterie.consensus import LWGP as LWGP
     from coterie.consensus import MCLA as MCLA
     from coterie.consensus import PEACE as PEACE
+    from coterie.consensus import PTA as PTA
     from coterie.consensus import PWEC as PWEC
+    from coterie.consensus import SEC as SEC
     from coterie.consensus import WBPA as WBPA
+    from coterie.consensus import WEAC as WEAC
     from coterie.consensus import WSBPA as WSBPA
     from coterie.consensus import WSPA as WSPA
     from coterie.consensus import BaumEagon as BaumEagon
@@ -57,6 +66,15 @@ _HOME = {
     "HNE": "coterie.consensus",
     "LACA": "coterie.consensus",
     "LWEA": "coterie.consensus",
+    "ECCMS": "coterie.consensus",
+    "ECPCS": "coterie.consensus",
+    "WEAC": "coterie.consensus",
+    "SEC": "coterie.consensus",
+    "PTA": "coterie.consensus",
+    "LWGP": "coterie.consensus",
+    "LCE": "coterie.consensus",
+    "KCC": "coterie.consensus",
+    "GPMGLA": "coterie.consensus",
     "PEACE": "coterie.consensus",
     "MSTEClust": "coterie.consensus",
     "MixtureModel": "coterie.consensus",

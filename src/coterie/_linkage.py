@@ -57,6 +57,24 @@ class Tree(NamedTuple):
     """Similarity at which the two were merged; never rises."""
 
     @classmethod
+    def of_merges(
+        cls,
+        first: NDArray[np.int64],
+        second: NDArray[np.int64],
+        link: NDArray[np.float64],
+        tolerance: float,
+    ) -> Tree:
+        """Put merges into the order of their links, and let no rounding error make links rise."""
+        from coterie._kernels.linkage import make_monotone
+
+        make_monotone(first, second, link, len(first) + 1)
+        if not (np.diff(link) <= tolerance).all():
+            order = np.argsort(-link, kind="stable")
+            first, second, link = first[order], second[order], link[order]
+        # Greedy merging met equal links in the order of the tie rule: it stays.
+        return cls(first, second, np.minimum.accumulate(link))
+
+    @classmethod
     def from_scipy(cls, matrix: NDArray[np.float64]) -> Tree:
         """Return the tree of SciPy's linkage matrix; links are 1 - height."""
         from coterie._kernels.linkage import smallest_leaves
@@ -171,7 +189,7 @@ def tree_of_sums(sums: NDArray[np.float64], sizes: NDArray[np.int64]) -> Tree:
     first, second, link = kernels.merge_greedily(
         triangle, sizes.astype(np.float64), kernels.AVERAGE, tolerance
     )
-    return _sorted_tree(first, second, link, tolerance)
+    return Tree.of_merges(first, second, link, tolerance)
 
 
 def merge_sums(sums: NDArray[np.float64], sizes: NDArray[np.float64], tolerance: float) -> _Merges:
@@ -222,7 +240,7 @@ def tree_of_leaves(
     first_object[inverse[::-1]] = np.arange(len(inverse) - 1, -1, -1)
     twins = np.flatnonzero(first_object[inverse] != np.arange(len(inverse)))
     twins = twins[np.argsort(first_object[inverse[twins]], kind="stable")]
-    return _sorted_tree(
+    return Tree.of_merges(
         np.concatenate([first_object[inverse[twins]], first_object[first]]),
         np.concatenate([twins, first_object[second]]),
         np.concatenate([twin_links[inverse[twins]], link]),
@@ -382,24 +400,7 @@ def _tree_of_objects(  # type: ignore[no-untyped-def]
     if collapse:
         return tree_of_leaves(ensemble.patterns.inverse, merges, _self_scores(leaves), tolerance)
     first, second, link = merges
-    return _sorted_tree(first, second, link, tolerance)
-
-
-def _sorted_tree(
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
-    link: NDArray[np.float64],
-    tolerance: float,
-) -> Tree:
-    """Put merges into the order of their links, and let no rounding error make links rise."""
-    from coterie._kernels.linkage import make_monotone
-
-    make_monotone(first, second, link, len(first) + 1)
-    if not (np.diff(link) <= tolerance).all():
-        order = np.argsort(-link, kind="stable")
-        first, second, link = first[order], second[order], link[order]
-    # Greedy merging met equal links in the order of the tie rule: it stays.
-    return Tree(first, second, np.minimum.accumulate(link))
+    return Tree.of_merges(first, second, link, tolerance)
 
 
 def _in_points(leaves):

@@ -66,11 +66,11 @@ def test_cut_is_what_a_fit_would_give(seed, Method):
     _, labels = noisy_labels(seed, 60, 9, noise=0.4, missing=0.05)
     fitted = Method(2).fit(labels)
     for k in (1, 2, 7, 60):
-        assert fitted.cut(k).tolist() == Method(k).fit(labels).labels_.tolist()
+        assert fitted.cut_tree(k).tolist() == Method(k).fit(labels).labels_.tolist()
     with pytest.raises(ValueError, match="between 1 and the number of objects"):
-        fitted.cut(61)
+        fitted.cut_tree(61)
     with pytest.raises(NotFittedError):
-        Method(2).cut(2)
+        Method(2).cut_tree(2)
 
 
 def test_cluster_that_others_split_weighs_less():

@@ -65,6 +65,12 @@ class TreeConsensus(BaseConsensus):
             )
         return self._cut(tree, self.n_clusters, ensemble)
 
+    def _keep_and_cut(self, tree: Tree) -> NDArray[np.int64]:
+        """Keep a tree of all objects, heights being 1 - similarity, and return its clusters."""
+        self.linkage_ = tree.to_scipy(1.0 - tree.link)
+        assert self.n_clusters is not None
+        return tree.cut(self.n_clusters)
+
     def _grow(self, ensemble: Ensemble) -> Tree:
         raise NotImplementedError(f"{type(self).__name__} must define _grow")
 

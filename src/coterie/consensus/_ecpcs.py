@@ -1,0 +1,196 @@
+"""ECPCS, ensemble clustering by propagating cluster-wise similarities (Huang et al., 2021)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie._graphs import as_seed, cluster_order, spectral_cut
+from coterie._linkage import Tree, merge_sums, tree_of_leaves
+from coterie._memory import check_fits
+from coterie.consensus._tree import TreeConsensus
+from coterie.consensus._mcla import associate
+from coterie.consensus._trajectories import trajectory_similarity
+from coterie.consensus._weights import check_n_steps, jaccard
+from coterie.ensemble import Ensemble
+
+__all__ = ["ECPCS"]
+
+METHODS = ("mc", "hc")
+
+_TIE = 1e-12  # mean similarities that differ by less are equal
+
+
+def cluster_similarity(ensemble: Ensemble, n_steps: int) -> NDArray[np.float64]:
+    """Return (K, K): cosines of random walks from two clusters, along their Jaccard indices."""
+    order = cluster_order(ensemble)  # so that rounding does not depend on the names of clusters
+    graph = jaccard(ensemble)[np.ix_(order, order)]
+    np.fill_diagonal(graph, 0.0)
+    similarity = np.empty_like(graph)
+    similarity[np.ix_(order, order)] = trajectory_similarity(graph, n_steps)
+    return similarity
+
+
+def cut_clusters(
+    ensemble: Ensemble, similarity: NDArray[np.float64], n_parts: int, seed: int
+) -> NDArray[np.int64]:
+    """Return (K,): the meta-cluster of each cluster, numbered by the first cluster in each."""
+    order = cluster_order(ensemble)
+    found = spectral_cut(similarity[np.ix_(order, order)], n_parts, random_state=seed)
+    _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
+    parts = np.empty(len(order), dtype=np.int64)
+    parts[order] = np.argsort(np.argsort(first))[inverse]
+    return parts
+
+
+def similarity_tree(
+    ensemble: Ensemble,
+    similarity: NDArray[np.float64],
+    *,
+    memory_limit: int | str | None = None,
+) -> Tree:
+    """Merge objects by the mean similarity, over partitions, of the clusters that they are in."""
+    from coterie._kernels.cluster_links import sum_cluster_similarities
+
+    rows, counts, inverse = ensemble.patterns
+    n_rows = len(rows)
+    check_fits(
+        4 * n_rows * (n_rows - 1),
+        f"the similarities of all pairs of {n_rows} distinct objects, which method='hc' needs,",
+        limit=memory_limit,
+        way_out="Use method='mc', which needs none",
+    )
+    sums = np.empty(n_rows * (n_rows - 1) // 2)
+    sum_cluster_similarities(rows, ensemble.offsets, similarity, sums)
+    sums /= ensemble.n_partitions
+    if (counts > 1).any():
+        for u in range(1, n_rows):
+            sums[u * (u - 1) // 2 : u * (u + 1) // 2] *= counts[:u] * counts[u]
+    merges = merge_sums(sums, counts.astype(np.float64), _TIE)
+    own = (rows >= 0).sum(axis=1) / ensemble.n_partitions
+    return tree_of_leaves(inverse, merges, own, _TIE)
+
+
+class ECPCS(TreeConsensus):
+    """Ensemble clustering by propagating the similarities of clusters.
+
+    Two clusters are similar if random walks from them, along the Jaccard indices of all clusters,
+    go the same way: also clusters that share no object can be similar, through others [1]_. With
+    ``method='mc'`` the clusters are cut into `n_clusters` meta-clusters by that similarity, and
+    each object goes to the meta-cluster of whose clusters it is in the largest share. With
+    ``method='hc'`` the similarity of two objects is the mean similarity of their clusters, and the
+    average-linkage tree of the objects is cut.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters. The method does not find it by itself.
+    method : {'mc', 'hc'}, default='mc'
+        Meta-clustering, whose cost grows linearly with the number of objects, or hierarchical
+        clustering, which keeps the similarities of all pairs of distinct objects.
+    n_steps : int, default=20
+        Steps of the random walks.
+    memory_limit : int or str, optional
+        With 'hc': memory limit for pairwise arrays, in bytes or as a size such as ``'4GB'``.
+        Default: the environment variable ``COTERIE_MEMORY_LIMIT``, else 2 GB.
+    random_state : int, RandomState instance or None, default=None
+        With 'mc': seed of the cut of the clusters.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64, shape (n_objects,)
+        Consecutive from 0, largest cluster first.
+    n_clusters_ : int
+        Number of clusters found. With 'mc' there are fewer than `n_clusters` if no object goes to
+        some meta-cluster.
+    similarity_ : ndarray of shape (K, K)
+        Similarity of the clusters of all partitions, in [0, 1].
+    cluster_labels_ : ndarray of int64, shape (K,)
+        With 'mc': the meta-cluster of each cluster of each partition.
+    linkage_ : ndarray of shape (n_objects - 1, 4)
+        With 'hc': the tree in the format of `scipy.cluster.hierarchy`; heights are 1 - similarity.
+    confidence_ : ndarray of shape (n_objects,)
+        Confidence in [0, 1]: support for the object's own cluster / (own + best other cluster).
+    ensemble_ : Ensemble
+        What was fitted.
+    n_features_in_ : int
+        Number of partitions.
+
+    Warns
+    -----
+    UserWarning
+        If no object goes to some meta-cluster.
+
+    See Also
+    --------
+    coterie.MCLA : Meta-clustering by the Jaccard indices themselves.
+
+    Notes
+    -----
+    Missing labels: an object is in no cluster of a partition that did not label it.
+
+    References
+    ----------
+    .. [1] D. Huang, C.-D. Wang, H. Peng, J. Lai and C.-K. Kwoh, "Enhanced ensemble clustering via
+       fast propagation of cluster-wise similarities", IEEE Transactions on Systems, Man, and
+       Cybernetics: Systems 51(1), 2021, :doi:`10.1109/TSMC.2018.2876202`.
+
+    Examples
+    --------
+    >>> from coterie import ECPCS
+    >>> votes = [[0, 0, 0], [0, 0, 1], [0, 0, 0], [1, 1, 1], [1, None, 1], [1, 1, 1], [1, 1, 0]]
+    >>> ECPCS(n_clusters=2, random_state=0).fit(votes).labels_
+    array([1, 1, 1, 0, 0, 0, 0])
+    >>> ECPCS(n_clusters=2, method="hc").fit(votes).labels_
+    array([1, 1, 1, 0, 0, 0, 0])
+    """
+
+    finds_n_clusters = False
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        method: Literal["mc", "hc"] = "mc",
+        n_steps: int = 20,
+        memory_limit: int | str | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.method = method
+        self.n_steps = n_steps
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+
+    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+        if self.method not in METHODS:
+            raise ValueError(f"method must be one of {METHODS}; got {self.method!r}.")
+        check_n_steps(self.n_steps)
+        self.similarity_ = cluster_similarity(ensemble, self.n_steps)
+        if self.method == "hc":
+            return self._keep_and_cut(
+                similarity_tree(ensemble, self.similarity_, memory_limit=self.memory_limit)
+            )
+        self.__dict__.pop("linkage_", None)  # of an earlier fit
+        assert self.n_clusters is not None
+        parts = cut_clusters(
+            ensemble,
+            self.similarity_,
+            min(self.n_clusters, int(ensemble.offsets[-1])),
+            as_seed(self.random_state),
+        )
+        rows, _, inverse = ensemble.patterns
+        chosen = np.argmax(associate(rows, ensemble.offsets, parts), axis=1)
+        found = np.unique(chosen)
+        if len(found) < self.n_clusters:
+            warnings.warn(
+                f"no object ended with {self.n_clusters - len(found)} of the "
+                f"n_clusters={self.n_clusters} meta-clusters; there are {len(found)} clusters.",
+                UserWarning,
+                stacklevel=3,
+            )
+        self.cluster_labels_ = parts
+        return chosen[inverse]

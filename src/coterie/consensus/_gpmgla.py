@@ -1,0 +1,104 @@
+"""GP-MGLA, graph partitioning with multi-granularity links (Huang, Lai and Wang, 2015)."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie._graphs import as_seed, transfer_cut
+from coterie.consensus._base import BaseConsensus
+from coterie.consensus._linked_graph import LinkedGraph
+from coterie.consensus._weights import cluster_links, partition_weights
+from coterie.ensemble import Ensemble
+
+__all__ = ["GPMGLA"]
+
+
+class GPMGLA(BaseConsensus):
+    """Graph partitioning with multi-granularity link analysis (GP-MGLA).
+
+    The graph has objects and clusters as vertices. An object is joined with the clusters it is
+    in, the more strongly the better their partition agrees with the others (NCAI). Clusters are
+    joined with clusters through the neighbours that they share: sum over clusters z of NCAI(z's
+    partition) min(J(x, z), J(y, z)), J the Jaccard index, over the largest such sum. The graph is
+    cut into `n_clusters` parts [1]_.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters. The method does not find it by itself.
+    alpha : float, default=0.5
+        Weight of the edges between objects and clusters beside those between clusters.
+    random_state : int, RandomState instance or None, default=None
+        Seed of k-means, the last step of the spectral cut.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64, shape (n_objects,)
+        Consecutive from 0, largest cluster first.
+    n_clusters_ : int
+        Number of clusters.
+    weights_ : ndarray of shape (n_partitions,)
+        Weight of each partition (NCAI), in [0, 1]; the largest is 1.
+    confidence_ : ndarray of shape (n_objects,)
+        Confidence in [0, 1]: support for the object's own cluster / (own + best other cluster).
+    ensemble_ : Ensemble
+        What was fitted.
+    n_features_in_ : int
+        Number of partitions.
+
+    See Also
+    --------
+    coterie.WEAC : A tree of the objects by the same weights.
+    coterie.LWGP : Weights of clusters instead of partitions, and no links of clusters.
+
+    Notes
+    -----
+    Missing labels: an object is in no cluster of a partition that did not label it. Time and
+    memory are linear in the number of objects.
+
+    References
+    ----------
+    .. [1] D. Huang, J.-H. Lai and C.-D. Wang, "Combining multiple clusterings via crowd agreement
+       estimation and multi-granularity link analysis", Neurocomputing 170, 2015,
+       :doi:`10.1016/j.neucom.2014.05.094`.
+
+    Examples
+    --------
+    >>> from coterie import GPMGLA
+    >>> votes = [[0, 0, 0], [0, 0, 1], [0, 0, 0], [1, 1, 1], [1, None, 1], [1, 1, 1], [1, 1, 0]]
+    >>> GPMGLA(n_clusters=2, random_state=0).fit(votes).labels_
+    array([1, 1, 1, 0, 0, 0, 0])
+    """
+
+    finds_n_clusters = False
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        alpha: float = 0.5,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.alpha = alpha
+        self.random_state = random_state
+
+    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+        if not isinstance(self.alpha, Real) or not 0 < self.alpha < np.inf:
+            raise ValueError(f"alpha must be a positive, finite number; got {self.alpha!r}.")
+        self.weights_ = partition_weights(ensemble)
+        weights = np.repeat(self.weights_, ensemble.n_clusters)
+        links = cluster_links(ensemble, weights)
+        links /= max(_largest_link(links), 1e-300)
+        np.fill_diagonal(links, 1.0)
+        assert self.n_clusters is not None
+        graph = LinkedGraph(ensemble, np.diag(self.alpha * weights), links)
+        return transfer_cut(graph, self.n_clusters, random_state=as_seed(self.random_state)).objects
+
+
+def _largest_link(links: NDArray[np.float64]) -> float:
+    """Return the largest link between two different clusters."""
+    return float(np.tril(links, -1).max())

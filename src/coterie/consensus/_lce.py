@@ -1,0 +1,111 @@
+"""LCE, link-based cluster ensemble (Iam-On, Boongoen, Garrett and Price, 2011)."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie._graphs import as_seed, transfer_cut
+from coterie.consensus._base import BaseConsensus
+from coterie.consensus._linked_graph import LinkedGraph
+from coterie.consensus._weights import cluster_links
+from coterie.ensemble import Ensemble
+
+__all__ = ["LCE"]
+
+
+def refined_memberships(ensemble: Ensemble, decay: float) -> NDArray[np.float64]:
+    """Return (K, K): how far the members of a cluster belong to another of the same partition.
+
+    It is `decay` times the weight of the neighbours that the two clusters share (weighted
+    connected triple), over the largest such weight; 1 for the cluster itself, 0 for clusters of
+    other partitions.
+    """
+    links = cluster_links(ensemble, np.ones(int(ensemble.offsets[-1])))
+    partition = np.repeat(np.arange(ensemble.n_partitions), ensemble.n_clusters)
+    links *= partition[:, None] == partition
+    np.fill_diagonal(links, 0.0)
+    links *= decay / max(float(links.max()), 1e-300)
+    np.fill_diagonal(links, 1.0)
+    return links
+
+
+class LCE(BaseConsensus):
+    """Link-based cluster ensemble.
+
+    An object belongs wholly to its own cluster of a partition, and in part to the other clusters of
+    that partition: the more neighbours they share with its own, by the Jaccard index of clusters
+    of all partitions. The bipartite graph of objects and clusters with these memberships as
+    weights is cut into `n_clusters` parts [1]_, [2]_.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters. The method does not find it by itself.
+    decay : float, default=0.9
+        Membership of an object in the cluster most similar to its own, in [0, 1]. With 0 it is
+        `coterie.HBGF`.
+    random_state : int, RandomState instance or None, default=None
+        Seed of k-means, the last step of the spectral cut.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64, shape (n_objects,)
+        Consecutive from 0, largest cluster first.
+    n_clusters_ : int
+        Number of clusters.
+    confidence_ : ndarray of shape (n_objects,)
+        Confidence in [0, 1]: support for the object's own cluster / (own + best other cluster).
+    ensemble_ : Ensemble
+        What was fitted.
+    n_features_in_ : int
+        Number of partitions.
+
+    See Also
+    --------
+    coterie.HBGF : The same with memberships of 0 and 1.
+
+    Notes
+    -----
+    The similarity of clusters is the weighted connected triple (WCT) of the paper.
+
+    Missing labels: an object is in no cluster of a partition that did not label it, and belongs to
+    none of them in part. Time and memory are linear in the number of objects.
+
+    References
+    ----------
+    .. [1] N. Iam-On, T. Boongoen, S. Garrett and C. Price, "A link-based approach to the cluster
+       ensemble problem", IEEE TPAMI 33(12), 2011, :doi:`10.1109/TPAMI.2011.84`.
+    .. [2] N. Iam-On, T. Boongoen and S. Garrett, "LCE: a link-based cluster ensemble method for
+       improved gene expression data analysis", Bioinformatics 26(12), 2010,
+       :doi:`10.1093/bioinformatics/btq226`.
+
+    Examples
+    --------
+    >>> from coterie import LCE
+    >>> votes = [[0, 0, 0], [0, 0, 1], [0, 0, 0], [1, 1, 1], [1, None, 1], [1, 1, 1], [1, 1, 0]]
+    >>> LCE(n_clusters=2, random_state=0).fit(votes).labels_
+    array([1, 1, 1, 0, 0, 0, 0])
+    """
+
+    finds_n_clusters = False
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        decay: float = 0.9,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.decay = decay
+        self.random_state = random_state
+
+    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+        if not isinstance(self.decay, Real) or not 0 <= self.decay <= 1:
+            raise ValueError(f"decay must be a number in [0, 1]; got {self.decay!r}.")
+        assert self.n_clusters is not None
+        graph = LinkedGraph(ensemble, refined_memberships(ensemble, self.decay))
+        return transfer_cut(graph, self.n_clusters, random_state=as_seed(self.random_state)).objects

@@ -1,0 +1,64 @@
+"""The bipartite graph of objects and clusters with edges that follow from links of clusters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from coterie._graphs import LabelGraph, incidence_of
+from coterie.ensemble import Ensemble
+
+__all__ = ["LinkedGraph"]
+
+
+class LinkedGraph(LabelGraph):
+    """The graph of objects and clusters with the edges [Z M; S].
+
+    Z is the 0/1 table of distinct label rows and clusters, which is not made; M says what edges an
+    object gets from a cluster that it is in, and S holds the edges of further vertices.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+    memberships : ndarray of shape (K, K)
+        M, rows and columns in the order of the ensemble's clusters.
+    links : ndarray of shape (m, K), optional
+        S.
+    """
+
+    def __init__(
+        self,
+        ensemble: Ensemble,
+        memberships: NDArray[np.float64],
+        links: NDArray[np.float64] | None = None,
+    ) -> None:
+        super().__init__(ensemble)
+        order = self._order
+        n_all = len(order)
+        self._memberships = memberships[np.ix_(order, order)]
+        self._links = np.empty((0, n_all)) if links is None else links[:, order]
+        self._n_rows = len(self.counts)
+        self.counts = np.concatenate([self.counts, np.ones(len(self._links), dtype=np.int64)])
+        self.shape = (len(self.counts), n_all)
+
+    def __matmul__(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.concatenate([super().__matmul__(self._memberships @ table), self._links @ table])
+
+    def column_sums(self) -> NDArray[np.float64]:
+        """Return (K,): the summed weights of the edges of each cluster."""
+        return self._memberships.T @ super().column_sums() + self._links.sum(axis=0)
+
+    def gram(self, scale: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return B' diag(scale) B, dense."""
+        n = self._n_rows
+        inner = self._memberships.T @ super().gram(scale[:n]) @ self._memberships
+        return inner + (self._links.T * scale[n:]) @ self._links
+
+    def whole(self) -> Any:
+        """Return B, sparse."""
+        Z = incidence_of(self._rows, self._offsets)[:, self._order]
+        objects = Z @ scipy.sparse.csr_matrix(self._memberships)
+        return scipy.sparse.vstack([objects, scipy.sparse.csr_matrix(self._links)], format="csr")

@@ -1,0 +1,90 @@
+"""LWGP, locally weighted graph partitioning (Huang, Wang and Lai, 2018)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie._graphs import LabelGraph, as_seed, transfer_cut
+from coterie.consensus._base import BaseConsensus
+from coterie.consensus._weights import check_theta, cluster_weights
+from coterie.ensemble import Ensemble
+
+__all__ = ["LWGP"]
+
+
+class LWGP(BaseConsensus):
+    """Locally weighted graph partitioning.
+
+    Each cluster of each partition has a weight: high if the other partitions keep its members
+    together, low if they split them. An edge of that weight joins an object with each cluster it
+    is in, and the graph of objects and clusters is cut into `n_clusters` parts [1]_. It is
+    `coterie.HBGF` with a weight per cluster.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters. The method does not find it by itself.
+    theta : float, default=0.4
+        How fast the weight of a cluster falls with its entropy: the weight is
+        exp(-entropy / (theta n_partitions)). A large value weighs all clusters alike.
+    random_state : int, RandomState instance or None, default=None
+        Seed of k-means, the last step of the spectral cut.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64, shape (n_objects,)
+        Consecutive from 0, largest cluster first.
+    n_clusters_ : int
+        Number of clusters.
+    weights_ : ndarray of shape (K,)
+        Weight of each cluster of each partition (ECI), partition after partition, in (0, 1].
+    confidence_ : ndarray of shape (n_objects,)
+        Confidence in [0, 1]: support for the object's own cluster / (own + best other cluster).
+    ensemble_ : Ensemble
+        What was fitted.
+    n_features_in_ : int
+        Number of partitions.
+
+    See Also
+    --------
+    coterie.HBGF : The same with equal weights.
+    coterie.LWEA : A tree of the objects by the same weights.
+
+    Notes
+    -----
+    Missing labels: an object is in no cluster of a partition that did not label it, so that the
+    edge is not there. Time and memory are linear in the number of objects.
+
+    References
+    ----------
+    .. [1] D. Huang, C.-D. Wang and J.-H. Lai, "Locally weighted ensemble clustering", IEEE
+       Transactions on Cybernetics 48(5), 2018, :doi:`10.1109/TCYB.2017.2702343`.
+
+    Examples
+    --------
+    >>> from coterie import LWGP
+    >>> votes = [[0, 0, 0], [0, 0, 1], [0, 0, 0], [1, 1, 1], [1, None, 1], [1, 1, 1], [1, 1, 0]]
+    >>> LWGP(n_clusters=2, random_state=0).fit(votes).labels_
+    array([1, 1, 1, 0, 0, 0, 0])
+    """
+
+    finds_n_clusters = False
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        theta: float = 0.4,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.theta = theta
+        self.random_state = random_state
+
+    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+        check_theta(self.theta)
+        self.weights_ = cluster_weights(ensemble, self.theta)
+        assert self.n_clusters is not None
+        graph = LabelGraph(ensemble, self.weights_)
+        return transfer_cut(graph, self.n_clusters, random_state=as_seed(self.random_state)).objects

@@ -1,0 +1,102 @@
+"""WEAC, weighted evidence accumulation (Huang, Lai and Wang, 2015)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie._linkage import Regime, average_tree
+from coterie.consensus._tree import TreeConsensus
+from coterie.consensus._weights import partition_weights
+from coterie.ensemble import Ensemble
+
+__all__ = ["WEAC"]
+
+
+class WEAC(TreeConsensus):
+    """Weighted evidence accumulation: partitions count by their agreement with the others.
+
+    The weight of a partition is its mean normalized mutual information with the other partitions,
+    over the largest such mean (NCAI). The similarity of two objects is the weighted share of the
+    partitions that put them together, and its average-linkage tree is cut into `n_clusters`
+    [1]_. It is `coterie.EAC` with a weight per partition.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters. The method does not find it by itself.
+    regime : {'auto', 'triangle', 'matrix-free'}, default='auto'
+        Keep the sums over pairs of clusters, or make them from the labels. By default they are
+        kept as soon as they fit `memory_limit`.
+    memory_limit : int or str, optional
+        Memory limit for pairwise arrays, in bytes or as a size such as ``'4GB'``. Default: the
+        environment variable ``COTERIE_MEMORY_LIMIT``, else 2 GB.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64, shape (n_objects,)
+        Consecutive from 0, largest cluster first.
+    n_clusters_ : int
+        Number of clusters.
+    linkage_ : ndarray of shape (n_objects - 1, 4)
+        The tree in the format of `scipy.cluster.hierarchy`; heights are 1 - similarity.
+    weights_ : ndarray of shape (n_partitions,)
+        Weight of each partition (NCAI), in [0, 1]; the largest is 1.
+    confidence_ : ndarray of shape (n_objects,)
+        Confidence in [0, 1]: support for the object's own cluster / (own + best other cluster).
+    ensemble_ : Ensemble
+        What was fitted.
+    n_features_in_ : int
+        Number of partitions.
+
+    See Also
+    --------
+    coterie.EAC : The same with equal weights.
+    coterie.LWEA : The same with a weight per cluster.
+    coterie.GPMGLA : Graph partitioning by the same weights.
+
+    Notes
+    -----
+    Missing labels: an object is in no cluster of a partition that did not label it, so that the
+    partition adds nothing to the similarity of its pairs. Two partitions are compared on the
+    objects that both labelled.
+
+    References
+    ----------
+    .. [1] D. Huang, J.-H. Lai and C.-D. Wang, "Combining multiple clusterings via crowd agreement
+       estimation and multi-granularity link analysis", Neurocomputing 170, 2015,
+       :doi:`10.1016/j.neucom.2014.05.094`.
+
+    Examples
+    --------
+    >>> from coterie import WEAC
+    >>> votes = [[0, 0, 0], [0, 0, 1], [0, 0, 0], [1, 1, 1], [1, 1, 0], [1, 1, 1]]
+    >>> weac = WEAC(n_clusters=2).fit(votes)
+    >>> weac.labels_
+    array([0, 0, 0, 1, 1, 1])
+    >>> weac.weights_.round(2)
+    array([1.  , 1.  , 0.15])
+    """
+
+    finds_n_clusters = False
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        regime: Regime = "auto",
+        memory_limit: int | str | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.regime = regime
+        self.memory_limit = memory_limit
+
+    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+        self.weights_ = partition_weights(ensemble)
+        tree = average_tree(
+            ensemble,
+            together=self.weights_ / self.weights_.sum(),
+            regime=self.regime,
+            memory_limit=self.memory_limit,
+        )
+        return self._keep_and_cut(tree)
