@@ -177,7 +177,8 @@ def how_many_clusters(
     silhouette
         Mean silhouette of the objects, by the Euclidean distance of the features. For an
         ensemble the distance of two objects is 1 - the cosine of where random walks from them on
-        the co-association graph end; a walk has half as many steps as a partition has clusters.
+        the co-association graph end; a walk has a fifth as many steps as the median partition
+        has clusters, at least two.
     isolation
         1 - the largest share of neighbours that a cluster has outside of itself, of the five
         nearest neighbours of its objects. A cut through a dense region lowers it.
@@ -310,7 +311,7 @@ def _sample_objects(
 
 def _walk_distances(ensemble: Ensemble) -> NDArray[np.float64]:
     """Return 1 - the cosine of where random walks on the co-association graph end."""
-    steps = max(1, round(float(np.median(ensemble.n_clusters)) / 2))
+    steps = max(2, round(float(np.median(ensemble.n_clusters)) / 5))
     graph = ensemble.coassociation(memory_limit=8 * ensemble.n_objects**2)
     walk = graph / np.maximum(graph.sum(axis=1, keepdims=True), 1e-300)
     distances = pairwise_distances(np.linalg.matrix_power(walk, steps), metric="cosine")

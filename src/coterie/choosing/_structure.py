@@ -348,9 +348,10 @@ def _decided(
         ("ensemble", "permuted"): "the same partitions, shuffled",
     }[kind, null]
     reason = (
-        f"There are clusters: dense regions are set apart more than in {words} (p = {p_value:.3g})."
+        f"There are gaps between clusters: dense regions are set apart more than in {words} (p = {p_value:.3g})."
         if has_structure
-        else f"No clusters: nothing is set apart more than in {words} (p = {p_value:.3g})."
+        else "No gap between clusters was found: nothing is set apart more than in "
+        f"{words} (p = {p_value:.3g}). Read clusters as parts of a continuum."
     )
     return StructureTest(has_structure, p_value, alpha, observed, draws, null, kind, n_used, reason)
 
@@ -358,5 +359,5 @@ def _decided(
 def _undecided(
     why: str, null: str, alpha: float, kind: str, n_used: int, n_null: int
 ) -> StructureTest:
-    reason = f"No clusters can be told: there are {why}."
+    reason = f"Whether there is a gap between clusters cannot be told: there are {why}."
     return StructureTest(False, 1.0, alpha, 0.0, np.zeros(n_null), null, kind, n_used, reason)

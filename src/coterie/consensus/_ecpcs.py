@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from coterie._graphs import as_seed, cluster_order, spectral_cut
 from coterie._linkage import Tree, merge_sums, tree_of_leaves
 from coterie._memory import check_fits
-from coterie.consensus._tree import TreeConsensus
 from coterie.consensus._mcla import associate
 from coterie.consensus._trajectories import trajectory_similarity
+from coterie.consensus._tree import TreeConsensus
 from coterie.consensus._weights import check_n_steps, jaccard
 from coterie.ensemble import Ensemble
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from coterie._graphs import MatrixGraph, as_seed, cluster_order, incidence_of, transfer_cut
 from coterie._linkage import Tree, merge_sums, tree_of_leaves
 from coterie._memory import check_fits
-from coterie.consensus._tree import TreeConsensus
 from coterie.consensus._trajectories import trajectory_similarity
+from coterie.consensus._tree import TreeConsensus
 from coterie.consensus._weights import check_n_steps
 from coterie.ensemble import Ensemble
 
