@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MISSING_WORDS", "Cells", "first_finite_check", "level_name", "read_cells"]
+__all__ = ["MISSING_WORDS", "Cells", "check_finite", "level_name", "parse_cell", "read_cells"]
 
 MISSING_WORDS = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "None", "?"})
 """Text that stands for a missing cell."""
@@ -20,6 +20,7 @@ MISSING_WORDS = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "None", "?"})
 _DATE_FORMATS = ("iso", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y")
 _DATE_START = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{4}")
 _CODE = re.compile(r"[+-]?0\d")  # '01234' is a code, not a number
+_SHORT = 1_000  # rows up to which Python reads text as fast as the frame's library
 _DAY = timedelta(days=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -53,7 +54,7 @@ def read_cells(
         return Cells("date", _in_days(series.to_numpy(), "datetime64[us]"))
     if dtype == nw.Duration:
         return Cells("number", _in_days(series.to_numpy(), "timedelta64[us]"))
-    if dtype == nw.String:
+    if dtype == nw.String and len(series) > _SHORT:
         numbers = _cast_text(series)
         if numbers is not None:
             return Cells("number", numbers)
@@ -69,7 +70,18 @@ def level_name(value: Any) -> str:
     return str(value)
 
 
-def first_finite_check(values: NDArray[np.floating[Any]], name: str) -> None:
+def parse_cell(value: str | None, kind: str, date_format: str | None) -> float:
+    """Return a number, or the days of a date, that is written as text."""
+    if value is None:
+        return math.nan
+    if kind == "number":
+        return float(value)
+    form = date_format or "iso"
+    moment = datetime.fromisoformat(value) if form == "iso" else datetime.strptime(value, form)
+    return _day_number(moment)
+
+
+def check_finite(values: NDArray[np.floating[Any]], name: str) -> None:
     """Raise ValueError if a column holds an infinite value."""
     infinite = np.isinf(values)
     if infinite.any():
@@ -158,7 +170,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _clean(value: Any) -> str | None:
-    if _is_missing(value):
+    if not isinstance(value, str) and _is_missing(value):
         return None
     text = str(value).strip()
     return None if text in MISSING_WORDS else text
@@ -183,13 +195,10 @@ def _day_number(value: date | datetime | None) -> float:
 
 
 def _days_of(text: list[str | None], form: str) -> NDArray[np.float64] | None:
-    days: dict[str | None, float] = {None: math.nan}
+    days = {}
     try:
-        for value in {value for value in text if value is not None}:
-            moment = (
-                datetime.fromisoformat(value) if form == "iso" else datetime.strptime(value, form)
-            )
-            days[value] = _day_number(moment)
+        for value in set(text):
+            days[value] = parse_cell(value, "date", form)
     except ValueError:
         return None
     return np.array([days[value] for value in text])

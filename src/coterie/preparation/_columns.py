@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.preparation._cells import Cells, first_finite_check, level_name
+from coterie.preparation._cells import Cells, check_finite, level_name, parse_cell
 
 __all__ = ["Column", "fit_column"]
 
@@ -24,13 +24,20 @@ NEARLY_EMPTY = 0.9
 NEARLY_CONSTANT = 0.9
 """A flag or category whose largest level has a larger share is scaled as if it had this one."""
 HEAVY_TAILS = 2.0
-"""Tails are heavy if the standard deviation exceeds this many times the one of the quartiles."""
+"""Tails are heavy if the standard deviation exceeds this many times the one of the quartiles,"""
+HEAVY_KURTOSIS = 6.0
+"""and the kurtosis exceeds that of the Laplace distribution."""
 RARE_LEVEL = 0.01
 """Levels with a smaller share, or of one row only, are grouped."""
 MOST_LEVELS = 30
 """Of more levels, the rarest are grouped."""
 FEWEST_NUMBERED = 20
 """With fewer rows, consecutive integers are no sign of an identifier."""
+
+LARGEST = 1e100
+"""Larger numbers are refused: their squares would leave the range of floats."""
+SMALLEST = 1e-12
+"""Numbers that differ by less, relative to their size, are the same."""
 
 _QUARTILES = 1.349  # interquartile range of the standard normal distribution
 _LOWEST_VARIANCE = NEARLY_CONSTANT * (1 - NEARLY_CONSTANT)
@@ -74,16 +81,16 @@ class Column:
     """How dates were written, if they were text."""
 
     @property
-    def is_used(self) -> bool:
-        """Whether the column is among the features."""
-        return self.kind in ("number", "date", "category")
-
-    @property
     def n_out(self) -> int:
         """Number of features that the column becomes."""
         if self.kind == "category":
             return 1 if len(self.shares) == 2 else len(self.shares)
-        return int(self.is_used)
+        return int(self.kind in ("number", "date"))
+
+    @property
+    def is_used(self) -> bool:
+        """Whether the column is among the features."""
+        return self.n_out > 0
 
     def names_out(self) -> list[str]:
         """Return the names of the features that the column becomes."""
@@ -91,23 +98,30 @@ class Column:
             return [self.name] * self.n_out
         places = ["(missing)" if level is None else level for level in self.levels]
         places += ["(other)"] * self.has_other
-        return [f"{self.name}={place}" for place in places[-self.n_out :]]
+        return [f"{self.name}={place}" for place in places[len(places) - self.n_out :]]
 
     def numbers(self, cells: Cells) -> NDArray[np.float64]:
         """Return the cells of a 'number' or 'date' column, missing ones filled."""
         values = cells.values
-        if cells.kind == "text" and all(value is None for value in values):
-            return np.full(len(values), self.fill)
         if cells.kind != self.kind:
-            row, value = next((i, v) for i, v in enumerate(values) if v is not None and v == v)
-            words = "numbers" if self.kind == "number" else "dates"
-            raise ValueError(
-                f"column {self.name!r} held {words} when the table was fitted; got "
-                f"{str(value)!r} in row {row} (counted from 0)."
-            )
-        first_finite_check(values, self.name)
+            values = self._as_fitted(cells)
+        check_finite(values, self.name)
         missing = np.isnan(values)
         return np.where(missing, self.fill, values) if missing.any() else values
+
+    def _as_fitted(self, cells: Cells) -> NDArray[np.float64]:
+        """Read text as the numbers or dates that the column held; raise ValueError if it is not."""
+        words = "numbers" if self.kind == "number" else "dates"
+        held = f"column {self.name!r} held {words} when the table was fitted"
+        if cells.kind != "text":
+            raise ValueError(f"{held}; now it holds cells of another kind ({cells.kind}).")
+        numbers = np.empty(len(cells.values))
+        for row, value in enumerate(cells.values):
+            try:
+                numbers[row] = parse_cell(value, self.kind, self.date_format)
+            except ValueError:
+                raise ValueError(f"{held}; got {value!r} in row {row} (counted from 0).") from None
+        return numbers
 
     def write(self, cells: Cells, out: NDArray[Any]) -> None:
         """Write the features of the column into `out`, shape (n, `n_out`)."""
@@ -147,7 +161,7 @@ def fit_column(name: str, cells: Cells, *, position: int, scale: str | None, nam
     if cells.kind == "text":
         n_missing = sum(value is None for value in cells.values)
     else:
-        first_finite_check(cells.values, name)
+        check_finite(cells.values, name)
         n_missing = int(np.isnan(cells.values).sum())
     n = len(cells.values)
     if n_missing > NEARLY_EMPTY * n:
@@ -164,9 +178,10 @@ def fit_column(name: str, cells: Cells, *, position: int, scale: str | None, nam
 
 
 def _fit_number(name: str, cells: Cells, position: int, scale: str | None, named: bool) -> Column:
+    _check_range(name, cells.values)
     values = cells.values[~np.isnan(cells.values)]
     low, high = values.min(), values.max()
-    if low == high:
+    if high - low <= SMALLEST * max(abs(low), abs(high), 1e-100):
         return Column(name, "constant", f"left out: always {level_name(float(low))}")
     if named and cells.kind == "number":
         if _is_row_number(values, low, high, name, position):
@@ -196,11 +211,26 @@ def _fit_number(name: str, cells: Cells, position: int, scale: str | None, named
     return column
 
 
+def _check_range(name: str, values: NDArray[np.float64]) -> None:
+    """Raise ValueError if squares of the values exceed the range of numbers."""
+    row = int(np.nanargmax(np.abs(values)))
+    if abs(values[row]) > LARGEST:
+        raise ValueError(
+            f"numbers must be between -{LARGEST:g} and {LARGEST:g}; column {name!r} holds "
+            f"{values[row]:g} in row {row} (counted from 0)."
+        )
+
+
 def _robust_spread(values: NDArray[np.float64]) -> tuple[float, bool]:
     """Return the standard deviation that the quartiles suggest, and whether tails are heavy."""
     lower, upper = np.quantile(values, [0.25, 0.75])
     deviation, robust = float(values.std()), float(upper - lower) / _QUARTILES
-    return robust or deviation, deviation > HEAVY_TAILS * robust
+    # Two groups of very different sizes can have a large deviation, too, but no heavy tails.
+    kurtosis = float(np.mean(((values - values.mean()) / deviation) ** 4))
+    heavy = deviation > HEAVY_TAILS * robust and kurtosis > HEAVY_KURTOSIS
+    if robust < 1e-6 * deviation:  # quartiles that (nearly) agree give no unit
+        robust = deviation
+    return robust, heavy
 
 
 def _is_row_number(

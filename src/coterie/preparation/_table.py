@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from numbers import Integral
@@ -28,6 +29,7 @@ N_COMPONENTS = {"counts": 20, "pca": 50, "svd": 50}
 
 _FORMAT = 1
 _MOST_NAMED = 5
+_REASONS = {"empty": "nearly all cells missing", "text": "free text"}
 
 
 class TablePreparation(TransformerMixin, BaseEstimator):
@@ -37,8 +39,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     of two random rows is 2 for each.
 
     - **Numbers** are standardised. Where tails are heavy (the standard deviation exceeds twice
-      the one that the quartiles suggest), they first go through asinh((x - median) / spread),
-      which is linear around the median and logarithmic in the tails.
+      the one that the quartiles suggest, and the kurtosis exceeds 6), they first go through
+      asinh((x - median) / spread), which is linear around the median and logarithmic in the tails.
     - **Categories** (text, booleans) become 0/1 columns. Levels of one row or below 1 % of the
       rows are grouped as "other", and at most 30 levels keep a place of their own.
     - **Dates** are days, then numbers. Text is read as numbers or dates where all of it can be.
@@ -98,8 +100,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     >>> preparation.fit_transform(people).shape
     (4, 2)
     >>> print(preparation.summary_)
-    1 numeric column scaled; 1 category encoded; 1 missing cell imputed; left out: 'customer_id' (an
-    identifier), 'country' (constant).
+    1 numeric column scaled; 1 category encoded; 1 missing cell imputed; left out: 'customer_id'
+    (identifier), 'country' (constant).
     """
 
     columns_: list[Column]
@@ -287,7 +289,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         if self.categories == "drop":
             for column in self.columns_:
                 if column.kind == "category":
-                    column.kind, column.treatment = "text", "left out: categories='drop'"
+                    column.levels, column.shares, column.has_other = [], [], False
+                    column.treatment = "left out: categories='drop'"
         if not any(column.is_used for column in self.columns_):
             raise ValueError(f"the table has no column to cluster by. {self._left_out()}")
         kind = self._fit_wide(table)
@@ -348,10 +351,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         """Check a table, and its names against those of the fitted one."""
         if nw.dependencies.is_into_dataframe(X):
             names = [str(name) for name in X.columns]
-            twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
-            if twice is not None:
+            twice = [name for name, count in Counter(names).items() if count > 1]
+            if twice:
                 raise ValueError(
-                    f"names of columns must be unique; {twice!r} occurs more than once. Rename "
+                    f"names of columns must be unique; {twice[0]!r} occurs more than once. Rename "
                     "one of the columns or leave it out."
                 )
             validate_data(self, X, skip_check_array=True, reset=reset)
@@ -457,17 +460,13 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         return notes
 
     def _left_out(self) -> str:
-        words = {
-            "identifier": "an identifier",
-            "empty": "nearly all cells missing",
-            "text": "free text",
-        }
-        names = [
-            f"{column.name!r} ({words.get(column.kind, column.kind)})"
-            for column in self.columns_
-            if not column.is_used
-        ]
-        return f"Left out: {_some(names)}."
+        parts = []
+        unused = [column for column in self.columns_ if not column.is_used]
+        for kind in dict.fromkeys(column.kind for column in unused):
+            names = [repr(column.name) for column in unused if column.kind == kind]
+            listed = f"{len(names):,} columns" if len(names) > _MOST_NAMED else ", ".join(names)
+            parts.append(f"{listed} ({_REASONS.get(kind, kind)})")
+        return f"Left out: {', '.join(parts)}."
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -495,17 +494,16 @@ class _Table:
 
     def cells(self, columns: list[Column] | None = None) -> Iterator[Cells]:
         """Yield the cells of each column, read as the fitted columns were."""
-        for i in range(len(self.names)):
-            if self.frame is None:
+        if self.frame is None:
+            for i in range(len(self.names)):
                 yield Cells("number", np.array(self.matrix[:, i], dtype=np.float64))
-            elif columns is None:
-                yield read_cells(self.frame[:, i])
+            return
+        for i, series in enumerate(self.frame.iter_columns()):
+            if columns is None:
+                yield read_cells(series)
             else:
-                yield read_cells(
-                    self.frame[:, i],
-                    as_text=columns[i].kind == "category",
-                    date_format=columns[i].date_format,
-                )
+                is_category = columns[i].kind == "category"
+                yield read_cells(series, as_text=is_category, date_format=columns[i].date_format)
 
 
 def _made_unique(names: list[str]) -> list[str]:
