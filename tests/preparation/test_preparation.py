@@ -224,6 +224,11 @@ def test_categories_can_be_dropped():
 def test_codes_and_mixed_cells_are_categories():
     frame = pl.DataFrame({"zip": ["0123", "4567"] * 10, "size": ["1", "2", "1", "large"] * 5})
     assert kinds(TablePreparation().fit(frame)) == {"zip": "category", "size": "category"}
+    long = pl.DataFrame({"zip": ["0123", "4567"] * 1000})
+    assert kinds(TablePreparation().fit(long)) == {"zip": "category"}
+    prices = TablePreparation().fit(pl.DataFrame({"p": ["1.50", "2.50", "free"] * 9}))
+    new = prices.transform(pl.DataFrame({"p": ["1.50", "2.50"]}))
+    assert (new > 0).tolist() == [[True, False, False], [False, True, False]]
     mixed = pd.DataFrame({"size": [1, 2, 1, "large"] * 5})
     preparation = TablePreparation().fit(mixed)
     assert preparation.get_feature_names_out().tolist() == ["size=1", "size=2", "size=large"]
@@ -432,6 +437,8 @@ def test_wide_numbers_keep_their_common_unit():
     # Intensities over several powers of ten: logarithms.
     raw = TablePreparation(random_state=0).fit(np.exp(3 * X + random.normal(9, 2, 2000)))
     assert "after taking logarithms" in raw.summary_
+    larger = raw.transform(np.full((2, 2000), [[np.e**20], [np.e**30]])) @ raw.reduction_.components
+    assert 0 < larger[1].mean() - larger[0].mean() < 100
     # Columns of different units: each by itself.
     units = TablePreparation(random_state=0).fit(X * np.logspace(-5, 5, 2000))
     assert units.columns_[0].deviation != units.columns_[1].deviation
@@ -444,9 +451,18 @@ def test_wide_sparse_numbers():
     kept = TablePreparation(reduce=None).fit_transform(X)
     assert sparse.issparse(kept)
     assert kept.nnz == X.nnz
-    assert TablePreparation(reduce=None).fit(sparse.csr_array(X[:, :50])).transform(
-        X[:, :50]
-    ).shape == (60, 50)
+    # Columns of different units: each by itself.
+    factors = np.logspace(-5, 5, 300) * np.where(np.arange(300) % 2, 1, -1)
+    units = sparse.csr_array(X.multiply(factors))
+    scaled = TablePreparation(reduce=None).fit_transform(units).toarray()
+    np.testing.assert_allclose(scaled.std(axis=0), X.getnnz(axis=0) > 0)
+    with pytest.raises(ValueError, match="no column to cluster by"):
+        TablePreparation().fit(sparse.csr_array((60, 300)))
+    # A narrow one is as good as dense.
+    narrow = sparse.csr_array(X[:, :50])
+    np.testing.assert_array_equal(
+        TablePreparation().fit_transform(narrow), TablePreparation().fit_transform(narrow.toarray())
+    )
 
 
 def test_number_of_components_and_seed():
@@ -454,6 +470,8 @@ def test_number_of_components_and_seed():
     preparation = TablePreparation(reduce=3, random_state=0).fit(X)
     assert preparation.transform(X).shape == (50, 3)
     assert preparation.get_feature_names_out().tolist() == [f"component{i}" for i in range(3)]
+    shifted = TablePreparation(scale=None, reduce=3, random_state=0).fit_transform(X + 7)
+    np.testing.assert_allclose(shifted.mean(axis=0), 0, atol=1e-12)
     assert TablePreparation(reduce=12).fit_transform(X).shape == (50, 12)
     counts, _ = word_counts()
     first, second = (TablePreparation(random_state=1).fit_transform(counts) for _ in range(2))

@@ -280,7 +280,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         table = self._read(X, reset=True)
         self.reduction_ = None
         if table.is_sparse:
-            self.columns_ = [Column(name, "number", "as it is") for name in table.names]
+            kind = "number" if table.matrix.count_nonzero() else "constant"
+            self.columns_ = [Column(name, kind, "as it is") for name in table.names]
         else:
             self.columns_ = [
                 fit_column(name, cells, position=i, scale=self.scale, named=table.is_frame)
@@ -341,8 +342,6 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         if self.scale is not None and not shared:
             for column, deviation in zip(numbers, column_moments(matrix)[1], strict=True):
                 column.deviation, column.treatment = float(deviation) or 1.0, "scaled"
-        for column in numbers:
-            column.mean = 0.0  # sparse tables are not centred
         return "svd"
 
     # --- features ---------------------------------------------------------------------------------
@@ -396,7 +395,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
     def _encode(self, table: _Table) -> Any:
         """Return the features before reduction."""
-        if table.is_sparse:
+        if table.is_sparse:  # not centred: zeros stay zeros
             matrix = table.matrix.log1p() if self.columns_[0].shape == "log" else table.matrix
             deviation = np.array([column.deviation for column in self.columns_])
             return sparse.csr_array(matrix / deviation.astype(matrix.dtype))
