@@ -225,9 +225,10 @@ def _robust_spread(values: NDArray[np.float64]) -> tuple[float, bool]:
     """Return the standard deviation that the quartiles suggest, and whether tails are heavy."""
     lower, upper = np.quantile(values, [0.25, 0.75])
     deviation, robust = float(values.std()), float(upper - lower) / _QUARTILES
-    # Two groups of very different sizes can have a large deviation, too, but no heavy tails.
-    kurtosis = float(np.mean(((values - values.mean()) / deviation) ** 4))
-    heavy = deviation > HEAVY_TAILS * robust and kurtosis > HEAVY_KURTOSIS
+    heavy = deviation > HEAVY_TAILS * robust
+    if heavy:  # or two groups of very different sizes, which are no tails
+        squares = np.square((values - values.mean()) / deviation)
+        heavy = float(np.mean(np.square(squares))) > HEAVY_KURTOSIS
     if robust < 1e-6 * deviation:  # quartiles that (nearly) agree give no unit
         robust = deviation
     return robust, heavy
