@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from coterie.generation import LAC as LAC
     from coterie.generation import LACEnsemble as LACEnsemble
     from coterie.generation import RandomizedEnsemble as RandomizedEnsemble
+    from coterie.preparation import TablePreparation as TablePreparation
 
 __version__ = "0.1.0"
 
@@ -88,6 +89,7 @@ _HOME = {
     "LACEnsemble": "coterie.generation",
     "MemoryLimitError": "coterie._memory",
     "RandomizedEnsemble": "coterie.generation",
+    "TablePreparation": "coterie.preparation",
 }
 _MODULES = ("datasets", "metrics", "plotting")
 

@@ -21,6 +21,7 @@ pytest.importorskip("matplotlib")
         "docs/choosing.md",
         "docs/guide.md",
         "docs/seeing.md",
+        "docs/tables.md",
         "docs/methods/hne.md",
         "docs/methods/mixture.md",
         "docs/methods/msteclust.md",
