@@ -257,6 +257,7 @@ class BaumEagon(BaseConsensus):
     finds_n_clusters = False
     objective = "squared error"
 
+    n_clusters: int
     membership_: Array
 
     def __init__(

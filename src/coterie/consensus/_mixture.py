@@ -168,6 +168,8 @@ class MixtureModel(BaseConsensus):
     finds_n_clusters = False
     objective = "log-likelihood"
 
+    n_clusters: int
+
     def __init__(
         self,
         n_clusters: int = 2,

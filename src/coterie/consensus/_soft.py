@@ -172,7 +172,7 @@ def check_tolerance(name: str, value: Any) -> None:
     """Raise TypeError unless the value is a number, ValueError unless it is at least 0."""
     if not isinstance(value, Real) or isinstance(value, bool):
         raise TypeError(f"{name} must be a number; got {value!r} ({type(value).__name__}).")
-    if not value >= 0:  # NaN fails, too
+    if not float(value) >= 0:  # NaN fails, too
         raise ValueError(f"{name} must be at least 0; got {value}.")
 
 

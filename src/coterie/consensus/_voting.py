@@ -213,6 +213,8 @@ class Voting(BaseConsensus):
     finds_n_clusters = False
     objective = "votes for the consensus"
 
+    n_clusters: int
+
     def __init__(
         self,
         n_clusters: int = 2,
