@@ -1,1 +1,1 @@
-"""How fast PEACE's two solvers are from the same starts, and how high they get."""
+"""How fast PEACE's two solvers are from random starts, and how high they get."""

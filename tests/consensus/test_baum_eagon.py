@@ -50,13 +50,15 @@ def test_error_never_rises(solver, missing, seed):
     fitted = BaumEagon(4, solver=solver, n_init=2, random_state=seed).fit(labels)
     assert fitted.converged_
     assert len(fitted.history_) == fitted.n_iter_ + 1
-    assert (np.diff(fitted.history_) <= 1e-12).all()
-    assert fitted.error_ == fitted.history_[-1] == min(run.error for run in fitted.runs_)
+    assert fitted.history_[:, 0].tolist() == list(range(fitted.n_iter_ + 1))
+    assert (np.diff(fitted.history_[:, 1]) <= 1e-12).all()
+    assert fitted.error_ == fitted.history_[-1, 1] == min(run.error for run in fitted.runs_)
     assert fitted.error_ == pytest.approx(
         factorisation_error(Ensemble(labels), fitted.membership_), rel=1e-9
     )
 
 
+@pytest.mark.filterwarnings("ignore:BaumEagon found:UserWarning")
 @given(labels=label_matrices(max_objects=7), k=st.integers(1, 4))
 def test_any_labels_and_number_of_clusters(labels, k):
     n = len(labels)
@@ -86,7 +88,7 @@ def test_given_start_and_limit():
         fitted = BaumEagon(3, init=membership, max_iter=4).fit(labels)
     assert fitted.n_iter_ == 4
     assert not fitted.converged_
-    assert fitted.history_[0] == pytest.approx(factorisation_error(Ensemble(labels), membership))
+    assert fitted.history_[0, 1] == pytest.approx(factorisation_error(Ensemble(labels), membership))
 
 
 @pytest.mark.parametrize("draw", range(3))
@@ -111,18 +113,23 @@ def test_new_rows_minimise_their_error(draw):
         ({"init": "kmeans"}, "init must be 'random' or memberships"),
         ({"init": np.ones((4, 3)) / 3}, "init must have n_clusters = 2 columns; got 3"),
         ({"solver": "newton"}, "solver must be one of 'auto', 'paper'; got 'newton'"),
-        ({"tol": -1}, "tol must be a number of at least 0"),
-        ({"n_init": 0}, "n_init must be an integer of at least 1; got 0"),
+        ({"tol": -1}, "tol must be at least 0; got -1"),
+        ({"tol": None}, r"tol must be a number; got None \(NoneType\)"),
+        ({"n_init": 0}, "n_init must be at least 1; got 0"),
     ],
 )
 def test_bad_parameters(parameters, words):
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises((TypeError, ValueError), match=words):
         BaumEagon(2, **parameters).fit([[0, 0], [0, 0], [1, 1], [1, 1]])
 
 
-def test_progress_is_reported():
-    _, labels = noisy_labels(0, 20, 5)
-    calls = []
-    BaumEagon(3, n_init=2, random_state=0, callback=lambda *call: calls.append(call)).fit(labels)
-    assert calls[-1] == (2, 2)
-    assert [d for d, _ in calls] == sorted(d for d, _ in calls)
+def test_two_clusters_by_default():
+    fitted = BaumEagon(random_state=0).fit([[0, 0], [0, 0], [1, 1], [1, 1]])
+    assert fitted.labels_.tolist() == [0, 0, 1, 1]
+
+
+def test_empty_clusters_are_said():
+    with pytest.warns(UserWarning, match="BaumEagon found 1 cluster, fewer than n_clusters=2"):
+        fitted = BaumEagon(2, random_state=0).fit([[0, 0]] * 3)
+    assert fitted.n_clusters_ == 1
+    assert fitted.membership_.shape == (3, 2)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:.* objects have no label:UserWarning",
 )
 
-ignore_warning = pytest.mark.filterwarnings("ignore:no object ended")
+ignore_warning = pytest.mark.filterwarnings("ignore:Voting found")
 tables = st.integers(1, 4).flatmap(
     lambda k: st.lists(
         st.lists(st.integers(0, 5), min_size=k, max_size=k), min_size=1, max_size=4
@@ -86,7 +86,8 @@ def test_fitted_attributes_fit_each_other(labels, data):
     fitted = Voting(n_clusters=k, voting=voting).fit(labels)
     seen = (labels != -1).any(axis=1)
     assert fitted.membership_.shape == (len(labels), k)
-    assert fitted.membership_.sum(axis=1) == pytest.approx(seen.astype(float))
+    assert fitted.membership_.sum(axis=1) == pytest.approx(np.ones(len(labels)))
+    assert fitted.predict_proba(labels) == pytest.approx(fitted.membership_)
     own = fitted.membership_[np.arange(len(labels)), fitted.labels_]
     assert own == pytest.approx(fitted.membership_.max(axis=1))
     assert fitted.labels_.tolist() == naive.order_by_size(fitted.labels_)
@@ -104,6 +105,8 @@ def test_agreement_never_falls(labels, data):
         fitted = Voting(n_clusters=k, max_iter=rounds).fit(labels)
         n_seen = (labels != -1).sum(axis=1)
         agreements.append(float(fitted.membership_.max(axis=1) @ n_seen))
+        assert fitted.history_[:, 0].tolist() == list(range(1, fitted.n_iter_ + 1))
+        assert fitted.history_[-1, 1] == pytest.approx(agreements[-1])
         assert fitted.n_iter_ <= rounds
     assert (np.diff(agreements) >= -1e-9).all()
 
@@ -165,7 +168,7 @@ def test_object_without_a_vote():
 
 def test_empty_labels_are_said():
     labels = [[0, 0], [0, 0], [1, 1]]
-    with pytest.warns(UserWarning, match=r"ended with 1 of the n_clusters=3 labels"):
+    with pytest.warns(UserWarning, match="Voting found 2 clusters, fewer than n_clusters=3"):
         fitted = Voting(n_clusters=3).fit(labels)
     assert fitted.n_clusters_ == 2
     assert fitted.membership_.shape == (3, 3)
@@ -183,3 +186,5 @@ def test_words_of_errors():
         Voting(voting="typo").fit([[0], [1]])
     with pytest.raises(ValueError, match="max_iter must be at least 1; got 0"):
         Voting(max_iter=0).fit([[0], [1]])
+    with pytest.raises(TypeError, match=r"max_iter must be an integer; got 'a' \(str\)"):
+        Voting(max_iter="a").fit([[0], [1]])

@@ -5,28 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from coterie._kernels._jit import njit, parallel_njit, prange
-from coterie._kernels.coassociation import _TILE
-from coterie._kernels.peace import dot, inner, load_row, pair_probabilities
+from coterie._kernels.peace import dot, gap_of, inner, load_row, make_room, pair_probabilities
 
 
 @njit
-def grow(columns, missing, has_missing, counts, diagonal, Y, out, errors):
-    """Write the transform of the memberships `Y` (K, n) to `out`.
+def grow(pairs, diagonal, Y):
+    """Return the transform of the memberships `Y` (K, n), and the errors at `Y`.
 
-    `errors` gets for each object the sum over j of (S_ij - y_i'y_j)^2 at `Y`. A pair that no
-    partition saw has no term. With `diagonal`, the pair of an object with itself has one.
+    The error of an object is the sum over j of (S_ij - y_i'y_j)^2. A pair that no partition saw
+    has no term. With `diagonal`, the pair of an object with itself has one.
     """
-    n_partitions, n = columns.shape
-    n_clusters = Y.shape[0]
-    ones = np.ones(n)
-    seen = np.empty(n_partitions, dtype=np.int64)
-    small, both = np.empty(_TILE, dtype=counts.dtype), np.empty(_TILE, dtype=counts.dtype)
-    together, apart, a, rest = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    work = np.empty(n)
+    n_clusters, n = Y.shape
+    grown, errors = np.empty_like(Y), np.empty(n)
+    room = make_room(pairs)
+    together, apart, a, rest = room.together, room.apart, room.a[:n], room.slope[:n]
     for i in range(n):
-        n_seen = load_row(
-            columns, missing, has_missing, counts, ones, i, n, seen, small, both, together, apart
-        )
+        n_seen = load_row(pairs, i, n, room)
         if diagonal:
             together[i] = n_seen
         y = Y[:, i].copy()
@@ -37,13 +31,26 @@ def grow(columns, missing, has_missing, counts, diagonal, Y, out, errors):
             here = 1.0 if observed > 0.0 else 0.0
             terms += here
             rest[j] = here * (together[j] / (observed if observed > 0.0 else 1.0) - a[j])
-        errors[i] = dot(rest, rest, work)
+        errors[i] = dot(rest, rest, room.work)
         total = 0.0
         for k in range(n_clusters):
-            out[k, i] = y[k] * (terms + dot(Y[k], rest, work))
-            total += out[k, i]
+            grown[k, i] = y[k] * (terms + dot(Y[k], rest, room.work))
+            total += grown[k, i]
         for k in range(n_clusters):
-            out[k, i] = out[k, i] / total if total > 0.0 else y[k]
+            grown[k, i] = grown[k, i] / total if total > 0.0 else y[k]
+    return grown, errors
+
+
+@njit
+def products(rows, last):
+    """Return the (m, m) products of `rows` with each other, and the (m,) products with `last`."""
+    m = rows.shape[0]
+    square, right, work = np.empty((m, m)), np.empty(m), np.empty(last.shape[0])
+    for s in range(m):
+        right[s] = dot(rows[s], last, work)
+        for t in range(s + 1):
+            square[s, t] = square[t, s] = dot(rows[s], rows[t], work)
+    return square, right
 
 
 @parallel_njit
@@ -70,13 +77,7 @@ def fit_rows(together, observed, M, out):
             g[k] -= inner(H[k], y)
             size = max(size, H[k, k])
         for _ in range(1000 * n_clusters):
-            up, down = 0, -1
-            for k in range(n_clusters):
-                if g[k] > g[up]:
-                    up = k
-                if y[k] > 0.0 and (down < 0 or g[k] < g[down]):
-                    down = k
-            gap = g[up] - g[down]
+            gap, up, down = gap_of(g, y)
             if gap <= 1e-9 * size:
                 break
             bend = H[up, up] + H[down, down] - 2.0 * H[up, down]

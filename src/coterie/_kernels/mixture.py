@@ -42,15 +42,20 @@ def expect(rows, offsets, log_weights, log_shares):
 
 @parallel_njit
 def tally(rows, offsets, counts, resp):
-    """Return (K, k): the weight of each component's objects in each cluster of each partition."""
+    """Return (K, k) and (L, k): the weight of each component's objects in clusters, in partitions.
+
+    Both are summed in the order of the rows, so that the names of clusters change no last digit.
+    """
     table = np.zeros((offsets[-1], resp.shape[1]))
+    totals = np.zeros((rows.shape[1], resp.shape[1]))
     for e in prange(rows.shape[1]):
         for i in range(rows.shape[0]):
             if rows[i, e] >= 0:
                 label = offsets[e] + rows[i, e]
                 for c in range(resp.shape[1]):
                     table[label, c] += counts[i] * resp[i, c]
-    return table
+                    totals[e, c] += counts[i] * resp[i, c]
+    return table, totals
 
 
 @parallel_njit

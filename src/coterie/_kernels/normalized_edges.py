@@ -37,6 +37,24 @@ class Graph(NamedTuple):
 # --- graph ----------------------------------------------------------------------------------------
 
 
+class Rows(NamedTuple):
+    """Distinct label rows, and how many partitions must agree for an edge."""
+
+    columns: NDArray[Any]
+    """(L, p) compact codes."""
+    missing: Any
+    has_missing: bool
+    least: NDArray[np.int64]
+    """Number of partitions that must put two rows together, by the number that saw both."""
+    count_type: NDArray[Any]
+    """An empty array of the type in which partitions are counted."""
+
+
+def _rows(columns: NDArray[Any], has_missing: bool, least: NDArray[np.int64]) -> Rows:
+    count_type = np.empty(0, dtype=count_dtype(columns.shape[0]))
+    return Rows(columns, missing_code(columns), has_missing, least, count_type)
+
+
 def count_neighbours(
     columns: NDArray[Any], has_missing: bool, least: NDArray[np.int64]
 ) -> NDArray[np.int64]:
@@ -45,12 +63,10 @@ def count_neighbours(
     Two patterns are neighbours if at least ``least[observed]`` partitions put them together,
     `observed` being the partitions that saw both.
     """
-    scratch = np.empty(0, dtype=count_dtype(columns.shape[0]))
-    degrees = np.empty(columns.shape[1], dtype=np.int64)
     n = columns.shape[1]
+    degrees = np.empty(n, dtype=np.int64)
     with stretch("numbers of neighbours", n, n) as done:
-        missing = missing_code(columns)
-        _count_neighbours(columns, missing, has_missing, least, scratch, degrees, done)
+        _count_neighbours(_rows(columns, has_missing, least), degrees, done)
     return np.concatenate([[0], np.cumsum(degrees)])
 
 
@@ -61,25 +77,24 @@ def find_neighbours(
     start: NDArray[np.int64],
 ) -> Graph:
     """Return the graph whose rows `count_neighbours` measured."""
-    scratch = np.empty(0, dtype=count_dtype(columns.shape[0]))
-    neighbours = np.empty(start[-1], dtype=np.int32)
     n = columns.shape[1]
+    neighbours = np.empty(start[-1], dtype=np.int32)
     with stretch("neighbours", n, n) as done:
-        missing = missing_code(columns)
-        _find_neighbours(columns, missing, has_missing, least, scratch, start, neighbours, done)
+        _find_neighbours(_rows(columns, has_missing, least), start, neighbours, done)
     return Graph(start, neighbours)
 
 
 @njit
-def _mark_neighbours(columns, has_missing, missing, least, i, seen, begin, together, observed):
+def _mark_neighbours(rows, i, begin, seen, together, observed):
     """Write to `together` whether each object of a tile is a neighbour of i; return how many."""
-    n_partitions, n = columns.shape
+    n_partitions, n = rows.columns.shape
+    least = rows.least
     stop = min(n, begin + _TILE)
-    n_seen = seen_partitions(columns, i, missing, seen)
-    count_together(columns, i, seen, n_seen, begin, stop, together)
+    n_seen = seen_partitions(rows.columns, i, rows.missing, seen)
+    count_together(rows.columns, i, seen, n_seen, begin, stop, together)
     n_found = 0
-    if has_missing:
-        count_observed(columns, missing, seen, n_seen, begin, stop, observed)
+    if rows.has_missing:
+        count_observed(rows.columns, rows.missing, seen, n_seen, begin, stop, observed)
         for j in range(stop - begin):
             is_near = together[j] >= least[observed[j]]
             together[j] = is_near
@@ -96,34 +111,29 @@ def _mark_neighbours(columns, has_missing, missing, least, i, seen, begin, toget
 
 
 @parallel_njit
-def _count_neighbours(columns, missing, has_missing, least, scratch, degrees, done):
-    n_partitions, n = columns.shape
+def _count_neighbours(rows, degrees, done):
+    n_partitions, n = rows.columns.shape
     for i in prange(n):
         seen = np.empty(n_partitions, dtype=np.int64)
-        together = np.empty(_TILE, dtype=scratch.dtype)
-        observed = np.empty(_TILE, dtype=scratch.dtype)
+        together = np.empty(_TILE, dtype=rows.count_type.dtype)
+        observed = np.empty(_TILE, dtype=rows.count_type.dtype)
         degree = 0
         for begin in range(0, n, _TILE):
-            degree += _mark_neighbours(
-                columns, has_missing, missing, least, i, seen, begin, together, observed
-            )
+            degree += _mark_neighbours(rows, i, begin, seen, together, observed)
         degrees[i] = degree
         done[i] = 1
 
 
 @parallel_njit
-def _find_neighbours(columns, missing, has_missing, least, scratch, start, neighbours, done):
-    n_partitions, n = columns.shape
+def _find_neighbours(rows, start, neighbours, done):
+    n_partitions, n = rows.columns.shape
     for i in prange(n):
         seen = np.empty(n_partitions, dtype=np.int64)
-        together = np.empty(_TILE, dtype=scratch.dtype)
-        observed = np.empty(_TILE, dtype=scratch.dtype)
+        together = np.empty(_TILE, dtype=rows.count_type.dtype)
+        observed = np.empty(_TILE, dtype=rows.count_type.dtype)
         place = start[i]
         for begin in range(0, n, _TILE):
-            n_found = _mark_neighbours(
-                columns, has_missing, missing, least, i, seen, begin, together, observed
-            )
-            last = place + n_found
+            last = place + _mark_neighbours(rows, i, begin, seen, together, observed)
             j = 0
             while place < last:
                 if together[j]:
@@ -134,6 +144,91 @@ def _find_neighbours(columns, missing, has_missing, least, scratch, start, neigh
 
 
 # --- merging --------------------------------------------------------------------------------------
+
+
+class Objects(NamedTuple):
+    """The graph of patterns, and which objects of each pattern are still alone."""
+
+    start: NDArray[np.int64]
+    neighbours: NDArray[np.int32]
+    object_start: NDArray[np.int64]
+    objects: NDArray[np.int64]
+    """The objects of each pattern, rising, in compressed rows."""
+    pattern: NDArray[np.int64]
+    """Of each object."""
+    rank: NDArray[np.int64]
+    """Of each object among those with the same pattern."""
+    multiplicity: NDArray[np.int64]
+    """Objects of each pattern."""
+    taken: NDArray[np.int64]
+    """How many objects of each pattern are no longer alone: the first ones."""
+
+
+class Clusters(NamedTuple):
+    """The clusters, numbered by the merge that made them."""
+
+    alive: NDArray[np.bool_]
+    parent: NDArray[np.int64]
+    smallest: NDArray[np.int64]
+    """The smallest object: the name of the cluster."""
+    size: NDArray[np.int64]
+    near_patterns: list[NDArray[np.int32]]
+    """Patterns with objects that are alone and have an edge with the cluster."""
+    pattern_edges: list[NDArray[np.int64]]
+    """Edges of the cluster with one object of each of them."""
+    near_clusters: list[NDArray[np.int32]]
+    cluster_edges: list[NDArray[np.int64]]
+    n_near: NDArray[np.int64]
+    """How many entries of `near_clusters` are in use."""
+    heap_keys: list[NDArray[np.float64]]
+    """Partners of the cluster, the best first; made when the first choice is gone."""
+    heap_names: list[NDArray[np.int64]]
+    heap_nodes: list[NDArray[np.int32]]
+    heap_size: NDArray[np.int64]
+    """-1 as long as there is no heap."""
+
+
+class Moves(NamedTuple):
+    """Which clusters the objects of a pattern went to: a linked list for each pattern."""
+
+    head: NDArray[np.int64]
+    next: NDArray[np.int64]
+    to: NDArray[np.int64]
+    number: NDArray[np.int64]
+    """Of objects that went there."""
+    n_used: NDArray[np.int64]
+
+
+class Top(NamedTuple):
+    """The heap of clusters by their best pair. A node is a pattern, or n_patterns + cluster."""
+
+    key: NDArray[np.float64]
+    u: NDArray[np.int64]
+    v: NDArray[np.int64]
+    cluster: NDArray[np.int64]
+    node: NDArray[np.int64]
+    size: NDArray[np.int64]
+
+
+class Found(NamedTuple):
+    """A list of different numbers with counts, made anew for every merge."""
+
+    place: NDArray[np.int64]
+    """Where a number stands in the list, or -1."""
+    ids: NDArray[np.int32]
+    counts: NDArray[np.int64]
+
+
+class Merging(NamedTuple):
+    """All that changes while clusters are merged."""
+
+    objects: Objects
+    clusters: Clusters
+    moves: Moves
+    top: Top
+    found: Found
+    power: NDArray[np.float64]
+    """(n_objects + 1,): the edges expected among s objects, s^(1 + f)."""
 
 
 @njit
@@ -165,204 +260,117 @@ def merge_by_normalized_edges(start, neighbours, object_start, objects, power, d
     When that partner is gone, the others are put into a heap of its own, once. Pairs of single
     objects have all the same normalized edges, and need no heap: a pointer to the first.
     """
-    n_patterns, n = start.size - 1, objects.size
-    most = max(n - 1, 0)
+    most = max(objects.size - 1, 0)
     first, second = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
     edges, link = np.empty(most, dtype=np.int64), np.empty(most)
+    state = Merging(
+        _all_alone(start, neighbours, object_start, objects),
+        _no_clusters(most),
+        _no_moves(start.size - 1, objects.size),
+        _empty_top(most),
+        _empty_found(max(start.size - 1, most), most),
+        power,
+    )
+    top, n_patterns = state.top, start.size - 1
+    single_key = 1.0 / _expected(power, 1, 1) if objects.size > 1 else 0.0
+    single_u, single_v = 0, -1  # the first pair of single objects with an edge
+    m = 0
+    while m < most:
+        _bring_up_existing_pair(state)
+        single_u, single_v = _next_single_pair(state.objects, single_u, single_v)
+        if top.size[0] > 0 and (
+            single_v < 0
+            or _is_before(top.key[0], top.u[0], top.v[0], single_key, single_u, single_v)
+        ):
+            u, v, key = top.u[0], top.v[0], top.key[0]
+            one, two = top.cluster[0] + n_patterns, top.node[0]
+        elif single_v >= 0:
+            u, v, key = single_u, single_v, single_key
+            one, two = state.objects.pattern[u], state.objects.pattern[v]
+        else:
+            break
+        first[m], second[m], link[m] = u, v, key
+        # Whole, and exact up to 2^50: rounding takes the error of the division back.
+        expected = _expected(power, _size(state, one), _size(state, two))
+        edges[m] = np.int64(np.rint(key * expected))
+        _merge(state, m, one, two, u)
+        _tell_neighbours(state, m)
+        _offer_best_partner(state, m)
+        m += 1
+        done[0] = m
+    return first[:m], second[:m], edges[:m], link[:m]
 
+
+# --- the state at the beginning -------------------------------------------------------------------
+
+
+@njit
+def _all_alone(start, neighbours, object_start, objects):
+    n_patterns, n = start.size - 1, objects.size
     pattern = np.empty(n, dtype=np.int64)
-    rank = np.empty(n, dtype=np.int64)  # of an object among those with the same pattern
+    rank = np.empty(n, dtype=np.int64)
     for p in range(n_patterns):
         for t in range(object_start[p], object_start[p + 1]):
             pattern[objects[t]] = p
             rank[objects[t]] = t - object_start[p]
-    taken = np.zeros(n_patterns, dtype=np.int64)  # objects no longer alone
     multiplicity = object_start[1:] - object_start[:-1]
+    taken = np.zeros(n_patterns, dtype=np.int64)
+    return Objects(start, neighbours, object_start, objects, pattern, rank, multiplicity, taken)
 
-    # Which clusters the objects of a pattern went to, and how many: a list for each pattern.
-    went_head = np.full(n_patterns, -1, dtype=np.int64)
-    went_next = np.empty(n, dtype=np.int64)
-    went_to = np.empty(n, dtype=np.int64)
-    went_count = np.empty(n, dtype=np.int64)
-    n_went = 0
 
-    alive = np.zeros(most, dtype=np.bool_)
-    parent = np.arange(most)
-    smallest = np.empty(most, dtype=np.int64)
-    size = np.empty(most, dtype=np.int64)
+@njit
+def _no_clusters(most):
     no_ids, no_counts = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
-    no_keys, no_names = np.empty(0), np.empty(0, dtype=np.int64)
-    # For each cluster: patterns with objects that are alone, and the edges with one of them;
-    # clusters, and the edges with them; the heap of its partners, once it is made.
-    near_patterns, pattern_edges = [no_ids] * most, [no_counts] * most
-    near_clusters, cluster_edges = [no_ids] * most, [no_counts] * most
-    n_near = np.zeros(most, dtype=np.int64)
-    heap_keys, heap_names, heap_nodes = [no_keys] * most, [no_names] * most, [no_ids] * most
-    heap_size = np.full(most, -1, dtype=np.int64)
+    return Clusters(
+        np.zeros(most, dtype=np.bool_),
+        np.arange(most),
+        np.empty(most, dtype=np.int64),
+        np.empty(most, dtype=np.int64),
+        [no_ids] * most,
+        [no_counts] * most,
+        [no_ids] * most,
+        [no_counts] * most,
+        np.zeros(most, dtype=np.int64),
+        [np.empty(0)] * most,
+        [no_counts] * most,
+        [no_ids] * most,
+        np.full(most, -1, dtype=np.int64),
+    )
 
-    top = (  # the heap of clusters: best pair of each
+
+@njit
+def _no_moves(n_patterns, n):
+    return Moves(
+        np.full(n_patterns, -1, dtype=np.int64),
+        np.empty(n, dtype=np.int64),
+        np.empty(n, dtype=np.int64),
+        np.empty(n, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
+    )
+
+
+@njit
+def _empty_top(most):
+    return Top(
         np.empty(most),
         np.empty(most, dtype=np.int64),
         np.empty(most, dtype=np.int64),
         np.empty(most, dtype=np.int64),
         np.empty(most, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
     )
-    top_size = 0
 
-    place = np.full(max(n_patterns, most), -1, dtype=np.int64)  # scratch
-    found_ids, found_edges = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int64)
-    alone_u, alone_v = 0, -1  # the first pair of single objects with an edge
-    alone_key = 1.0 / _expected(power, 1, 1) if n > 1 else 0.0
 
-    m = 0
-    while m < most:
-        # The best pair with a cluster in it.
-        while top_size > 0:
-            c, node = top[3][0], top[4][0]
-            if alive[c]:
-                if node >= n_patterns:
-                    if alive[node - n_patterns]:
-                        break
-                elif taken[node] < multiplicity[node]:
-                    single = objects[object_start[node] + taken[node]]
-                    if single == top[1][0] or single == top[2][0]:
-                        break
-                if heap_size[c] < 0:
-                    heap_keys[c], heap_names[c], heap_nodes[c] = _make_heap(
-                        c, size, smallest, alive, power, near_patterns[c], pattern_edges[c],
-                        near_clusters[c], cluster_edges[c], n_near[c],
-                        taken, multiplicity, object_start, objects,
-                    )  # fmt: skip
-                    heap_size[c] = heap_keys[c].size
-                heap_size[c] = _drop_lost_partners(
-                    heap_keys[c], heap_names[c], heap_nodes[c], heap_size[c],
-                    alive, taken, multiplicity, object_start, objects,
-                )  # fmt: skip
-                if heap_size[c] > 0:
-                    name = heap_names[c][0]
-                    top[0][0] = heap_keys[c][0]
-                    top[1][0], top[2][0] = min(smallest[c], name), max(smallest[c], name)
-                    top[4][0] = heap_nodes[c][0]
-                    _sink(top, top_size)
-                    continue
-            top_size -= 1
-            _swap(top, 0, top_size)
-            _sink(top, top_size)
+@njit
+def _empty_found(n_places, most):
+    return Found(
+        np.full(n_places, -1, dtype=np.int64),
+        np.empty(most, dtype=np.int32),
+        np.empty(most, dtype=np.int64),
+    )
 
-        # The first pair of objects that are alone.
-        if alone_v >= 0 and (
-            rank[alone_u] < taken[pattern[alone_u]] or rank[alone_v] < taken[pattern[alone_v]]
-        ):
-            alone_v = -1
-        while alone_v < 0 and alone_u < n:
-            p = pattern[alone_u]
-            if rank[alone_u] >= taken[p]:
-                alone_v = _first_single_neighbour(
-                    alone_u, p, start, neighbours, taken, multiplicity, object_start, objects
-                )
-            if alone_v < 0:
-                alone_u += 1
 
-        # Take the better.
-        if top_size > 0 and (
-            alone_v < 0 or _is_before(top[0][0], top[1][0], top[2][0], alone_key, alone_u, alone_v)
-        ):
-            u, v, key = top[1][0], top[2][0], top[0][0]
-            one, two = top[3][0] + n_patterns, top[4][0]
-        elif alone_v >= 0:
-            u, v, key = alone_u, alone_v, alone_key
-            one, two = pattern[u], pattern[v]
-        else:
-            break
-
-        # Merge.
-        n_members = 0
-        capacity = 0
-        for node in (one, two):
-            if node < n_patterns:
-                taken[node] += 1
-                n_members += 1
-                capacity += start[node + 1] - start[node]
-            else:
-                alive[node - n_patterns] = False
-                parent[node - n_patterns] = m
-                n_members += size[node - n_patterns]
-                capacity += near_patterns[node - n_patterns].size
-        first[m], second[m], link[m] = u, v, key
-        # Whole, and exact up to 2^50: rounding takes the error of the division back.
-        expected = _expected(power, _size(one, n_patterns, size), _size(two, n_patterns, size))
-        edges[m] = np.int64(np.rint(key * expected))
-        smallest[m], size[m] = u, n_members
-
-        ids, counts = np.empty(capacity, dtype=np.int32), np.empty(capacity, dtype=np.int64)
-        n_ids = 0
-        for node in (one, two):
-            if node < n_patterns:
-                n_ids = _add_pattern(
-                    start, neighbours, node, taken, multiplicity, place, ids, counts, n_ids
-                )
-            else:
-                c = node - n_patterns
-                n_ids = _add_counts(
-                    near_patterns[c], pattern_edges[c], taken, multiplicity, place, ids, counts,
-                    n_ids,
-                )  # fmt: skip
-        for t in range(n_ids):
-            place[ids[t]] = -1
-        near_patterns[m], pattern_edges[m] = ids[:n_ids], counts[:n_ids]
-
-        n_found = 0
-        for node in (one, two):
-            if node < n_patterns:
-                n_found = _add_clusters_of_pattern(
-                    start, neighbours, node, m, parent, went_head, went_next, went_to, went_count,
-                    place, found_ids, found_edges, n_found,
-                )  # fmt: skip
-            else:
-                c = node - n_patterns
-                n_found = _add_clusters(
-                    near_clusters[c], cluster_edges[c], n_near[c], alive, place, found_ids,
-                    found_edges, n_found,
-                )  # fmt: skip
-                near_patterns[c], pattern_edges[c] = no_ids, no_counts
-                near_clusters[c], cluster_edges[c] = no_ids, no_counts
-                heap_keys[c], heap_names[c], heap_nodes[c] = no_keys, no_names, no_ids
-        for t in range(n_found):
-            place[found_ids[t]] = -1
-        near_clusters[m] = found_ids[:n_found].copy()
-        cluster_edges[m] = found_edges[:n_found].copy()
-        n_near[m] = n_found
-
-        for node in (one, two):
-            if node < n_patterns:
-                n_went = _note_where(
-                    node, m, parent, went_head, went_next, went_to, went_count, n_went
-                )
-        alive[m] = True
-
-        # Tell the clusters around, and find the best partner.
-        for t in range(n_found):
-            c = found_ids[t]
-            if n_near[c] == near_clusters[c].size:
-                near_clusters[c], cluster_edges[c], n_near[c] = _make_room(
-                    near_clusters[c], cluster_edges[c], alive
-                )
-            near_clusters[c][n_near[c]] = m
-            cluster_edges[c][n_near[c]] = found_edges[t]
-            n_near[c] += 1
-        key, name, node = _best_partner(
-            m, size, smallest, power, near_patterns[m], pattern_edges[m], near_clusters[m],
-            cluster_edges[m], n_found, n_patterns, taken, object_start, objects,
-        )  # fmt: skip
-        if node >= 0:
-            top[0][top_size] = key
-            top[1][top_size], top[2][top_size] = min(u, name), max(u, name)
-            top[3][top_size], top[4][top_size] = m, node
-            top_size += 1
-            _rise(top, top_size)
-        m += 1
-        done[0] = m
-    return first[:m], second[:m], edges[:m], link[:m]
+# --- the next pair --------------------------------------------------------------------------------
 
 
 @njit
@@ -372,8 +380,9 @@ def _expected(power, a, b):
 
 
 @njit
-def _size(node, n_patterns, size):
-    return np.int64(1) if node < n_patterns else size[node - n_patterns]
+def _size(state, node):
+    n_patterns = state.objects.taken.size
+    return np.int64(1) if node < n_patterns else state.clusters.size[node - n_patterns]
 
 
 @njit
@@ -388,105 +397,220 @@ def _is_before(key, u, v, other_key, other_u, other_v):
 
 
 @njit
-def _first_single_neighbour(u, p, start, neighbours, taken, multiplicity, object_start, objects):
+def _has_single(objects, p):
+    """Whether an object of pattern p is alone."""
+    return objects.taken[p] < objects.multiplicity[p]
+
+
+@njit
+def _first_single(objects, p):
+    """Return the smallest object of pattern p that is alone."""
+    return objects.objects[objects.object_start[p] + objects.taken[p]]
+
+
+@njit
+def _exists(state, node, u, v):
+    """Whether a node is still what it was when it became a partner in the pair (u, v)."""
+    n_patterns = state.objects.taken.size
+    if node >= n_patterns:
+        return state.clusters.alive[node - n_patterns]
+    if not _has_single(state.objects, node):
+        return False
+    single = _first_single(state.objects, node)
+    return single in (u, v)
+
+
+@njit
+def _bring_up_existing_pair(state):
+    """Make the first pair of the heap one whose two clusters exist; empty the heap if none does."""
+    top, clusters = state.top, state.clusters
+    while top.size[0] > 0:
+        c = top.cluster[0]
+        if clusters.alive[c]:
+            if _exists(state, top.node[0], top.u[0], top.v[0]):
+                return
+            if clusters.heap_size[c] < 0:
+                _make_heap(state, c)
+            _drop_lost_partners(state, c)
+            if clusters.heap_size[c] > 0:
+                name = clusters.heap_names[c][0]
+                top.key[0] = clusters.heap_keys[c][0]
+                top.u[0], top.v[0] = (
+                    min(clusters.smallest[c], name),
+                    max(clusters.smallest[c], name),
+                )
+                top.node[0] = clusters.heap_nodes[c][0]
+                _sink(top)
+                continue
+        top.size[0] -= 1
+        _swap(top, 0, top.size[0])
+        _sink(top)
+
+
+@njit
+def _next_single_pair(objects, u, v):
+    """Return the first pair of single objects with an edge, from (u, v) on; v is -1 if none."""
+    if v >= 0 and (_is_taken(objects, u) or _is_taken(objects, v)):
+        v = -1
+    while v < 0 and u < objects.pattern.size:
+        if not _is_taken(objects, u):
+            v = _first_single_neighbour(objects, u)
+        if v < 0:
+            u += 1
+    return u, v
+
+
+@njit
+def _is_taken(objects, u):
+    return objects.rank[u] < objects.taken[objects.pattern[u]]
+
+
+@njit
+def _first_single_neighbour(objects, u):
     """Return the smallest object that is alone and has an edge with u, or -1.
 
     u is the first object that is alone and has any such neighbour, so these are larger than u.
     """
+    p = objects.pattern[u]
     smallest = -1
-    for t in range(start[p], start[p + 1]):
-        q = neighbours[t]
-        place = taken[q] + (1 if q == p else 0)  # u itself is the first of its pattern
-        if place < multiplicity[q]:
-            single = objects[object_start[q] + place]
+    for t in range(objects.start[p], objects.start[p + 1]):
+        q = objects.neighbours[t]
+        place = objects.taken[q] + (1 if q == p else 0)  # u itself is the first of its pattern
+        if place < objects.multiplicity[q]:
+            single = objects.objects[objects.object_start[q] + place]
             if smallest < 0 or single < smallest:
                 smallest = single
     return smallest
 
 
-@njit
-def _add_pattern(start, neighbours, p, taken, multiplicity, place, ids, counts, n_ids):
-    """Add the edges of one object of pattern p with the patterns around."""
-    for t in range(start[p], start[p + 1]):
-        q = neighbours[t]
-        if taken[q] < multiplicity[q]:
-            if place[q] < 0:
-                place[q] = n_ids
-                ids[n_ids] = q
-                counts[n_ids] = 1
-                n_ids += 1
-            else:
-                counts[place[q]] += 1
-    return n_ids
+# --- a merge --------------------------------------------------------------------------------------
 
 
 @njit
-def _add_counts(more_ids, more_counts, taken, multiplicity, place, ids, counts, n_ids):
-    """Add the edges of a cluster with the patterns around."""
-    for t in range(more_ids.size):
-        q = more_ids[t]
-        if taken[q] < multiplicity[q]:
-            if place[q] < 0:
-                place[q] = n_ids
-                ids[n_ids] = q
-                counts[n_ids] = more_counts[t]
-                n_ids += 1
-            else:
-                counts[place[q]] += more_counts[t]
-    return n_ids
+def _merge(state, m, one, two, name):
+    """Make cluster m of two nodes, each a single object of a pattern or a cluster."""
+    objects, clusters = state.objects, state.clusters
+    n_patterns = objects.taken.size
+    clusters.smallest[m] = name
+    clusters.size[m] = _size(state, one) + _size(state, two)
+    for node in (one, two):
+        if node < n_patterns:
+            objects.taken[node] += 1
+        else:
+            clusters.alive[node - n_patterns] = False
+            clusters.parent[node - n_patterns] = m
+    _join_patterns(state, m, one, two)
+    _join_clusters(state, m, one, two)
+    for node in (one, two):
+        if node < n_patterns:
+            _note_move(state, node, m)
+        else:
+            _forget(clusters, node - n_patterns)
+    clusters.alive[m] = True
 
 
 @njit
-def _add_clusters_of_pattern(
-    start, neighbours, p, m, parent, went_head, went_next, went_to, went_count, place, found_ids,
-    found_edges, n_found,
-):  # fmt: skip
-    """Add the edges of one object of pattern p with the clusters around."""
-    for t in range(start[p], start[p + 1]):
-        entry = went_head[neighbours[t]]
-        while entry >= 0:
-            c = _root(parent, went_to[entry])
-            went_to[entry] = c
-            if c != m:
-                if place[c] < 0:
-                    place[c] = n_found
-                    found_ids[n_found] = c
-                    found_edges[n_found] = 0
-                    n_found += 1
-                found_edges[place[c]] += went_count[entry]
-            entry = went_next[entry]
+def _count(found, n_found, number, count):
+    """Add a count to a number; return how many different numbers there are."""
+    if found.place[number] < 0:
+        found.place[number] = n_found
+        found.ids[n_found] = number
+        found.counts[n_found] = 0
+        n_found += 1
+    found.counts[found.place[number]] += count
     return n_found
 
 
 @njit
-def _add_clusters(more_ids, more_edges, n_more, alive, place, found_ids, found_edges, n_found):
-    """Add the edges of a cluster with the clusters around."""
-    for t in range(n_more):
-        c = more_ids[t]
-        if alive[c]:
-            if place[c] < 0:
-                place[c] = n_found
-                found_ids[n_found] = c
-                found_edges[n_found] = 0
-                n_found += 1
-            found_edges[place[c]] += more_edges[t]
-    return n_found
+def _take(found, n_found):
+    """Return the numbers and their counts, and clear the list."""
+    for t in range(n_found):
+        found.place[found.ids[t]] = -1
+    return found.ids[:n_found].copy(), found.counts[:n_found].copy()
 
 
 @njit
-def _note_where(p, m, parent, went_head, went_next, went_to, went_count, n_went):
-    """Note that an object of pattern p went to cluster m."""
-    entry = went_head[p]
+def _join_patterns(state, m, one, two):
+    """Find the patterns with single objects around cluster m, and its edges with one of each."""
+    objects, clusters, found = state.objects, state.clusters, state.found
+    n_patterns = objects.taken.size
+    n_found = 0
+    for node in (one, two):
+        if node < n_patterns:
+            for t in range(objects.start[node], objects.start[node + 1]):
+                if _has_single(objects, objects.neighbours[t]):
+                    n_found = _count(found, n_found, objects.neighbours[t], 1)
+        else:
+            near, edges = (
+                clusters.near_patterns[node - n_patterns],
+                clusters.pattern_edges[node - n_patterns],
+            )
+            for t in range(near.size):
+                if _has_single(objects, near[t]):
+                    n_found = _count(found, n_found, near[t], edges[t])
+    clusters.near_patterns[m], clusters.pattern_edges[m] = _take(found, n_found)
+
+
+@njit
+def _join_clusters(state, m, one, two):
+    """Find the clusters around cluster m, and its edges with them."""
+    objects, clusters, found = state.objects, state.clusters, state.found
+    n_patterns = objects.taken.size
+    n_found = 0
+    for node in (one, two):
+        if node < n_patterns:
+            for t in range(objects.start[node], objects.start[node + 1]):
+                n_found = _count_moved(state, objects.neighbours[t], m, n_found)
+        else:
+            c = node - n_patterns
+            near, edges = clusters.near_clusters[c], clusters.cluster_edges[c]
+            for t in range(clusters.n_near[c]):
+                if clusters.alive[near[t]]:
+                    n_found = _count(found, n_found, near[t], edges[t])
+    clusters.n_near[m] = n_found
+    clusters.near_clusters[m], clusters.cluster_edges[m] = _take(found, n_found)
+
+
+@njit
+def _count_moved(state, p, m, n_found):
+    """Count the clusters that objects of pattern p went to, cluster m apart."""
+    moves = state.moves
+    entry = moves.head[p]
     while entry >= 0:
-        if _root(parent, went_to[entry]) == m:
-            went_count[entry] += 1
-            return n_went
-        entry = went_next[entry]
-    went_to[n_went] = m
-    went_count[n_went] = 1
-    went_next[n_went] = went_head[p]
-    went_head[p] = n_went
-    return n_went + 1
+        c = _root(state.clusters.parent, moves.to[entry])
+        moves.to[entry] = c
+        if c != m:
+            n_found = _count(state.found, n_found, c, moves.number[entry])
+        entry = moves.next[entry]
+    return n_found
+
+
+@njit
+def _note_move(state, p, m):
+    """Note that an object of pattern p went to cluster m."""
+    moves = state.moves
+    entry = moves.head[p]
+    while entry >= 0:
+        if _root(state.clusters.parent, moves.to[entry]) == m:
+            moves.number[entry] += 1
+            return
+        entry = moves.next[entry]
+    new = moves.n_used[0]
+    moves.to[new] = m
+    moves.number[new] = 1
+    moves.next[new] = moves.head[p]
+    moves.head[p] = new
+    moves.n_used[0] += 1
+
+
+@njit
+def _forget(clusters, c):
+    """Free the lists of a cluster that is gone."""
+    no_ids, no_counts = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
+    clusters.near_patterns[c], clusters.pattern_edges[c] = no_ids, no_counts
+    clusters.near_clusters[c], clusters.cluster_edges[c] = no_ids, no_counts
+    clusters.heap_keys[c], clusters.heap_names[c] = np.empty(0), no_counts
+    clusters.heap_nodes[c] = no_ids
 
 
 @njit
@@ -498,99 +622,130 @@ def _root(parent, c):
 
 
 @njit
-def _make_room(ids, counts, alive):
-    """Return the lists without what is gone, half empty at least, and how many are left."""
+def _tell_neighbours(state, m):
+    """Add cluster m to the lists of the clusters around it."""
+    clusters = state.clusters
+    for t in range(clusters.n_near[m]):
+        c = clusters.near_clusters[m][t]
+        if clusters.n_near[c] == clusters.near_clusters[c].size:
+            _make_room(clusters, c)
+        clusters.near_clusters[c][clusters.n_near[c]] = m
+        clusters.cluster_edges[c][clusters.n_near[c]] = clusters.cluster_edges[m][t]
+        clusters.n_near[c] += 1
+
+
+@njit
+def _make_room(clusters, c):
+    """Drop what is gone from the list of a cluster, and leave it half empty at least."""
+    ids, counts = clusters.near_clusters[c], clusters.cluster_edges[c]
     n_left = 0
     for t in range(ids.size):
-        n_left += alive[ids[t]]
+        n_left += clusters.alive[ids[t]]
     new_ids = np.empty(2 * n_left + 4, dtype=ids.dtype)
     new_counts = np.empty(2 * n_left + 4, dtype=counts.dtype)
     n_left = 0
     for t in range(ids.size):
-        if alive[ids[t]]:
+        if clusters.alive[ids[t]]:
             new_ids[n_left] = ids[t]
             new_counts[n_left] = counts[t]
             n_left += 1
-    return new_ids, new_counts, n_left
+    clusters.near_clusters[c], clusters.cluster_edges[c] = new_ids, new_counts
+    clusters.n_near[c] = n_left
+
+
+# --- the partners of a cluster --------------------------------------------------------------------
 
 
 @njit
-def _best_partner(
-    m, size, smallest, power, pattern_ids, pattern_counts, cluster_ids, cluster_counts, n_clusters,
-    n_patterns, taken, object_start, objects,
-):  # fmt: skip
+def _best_partner(state, m):
     """Return (normalized edges, smallest object, node) of the best partner; node -1 if none."""
+    clusters, power = state.clusters, state.power
     # Single objects differ in their edges alone: integers.
+    near, edges = clusters.near_patterns[m], clusters.pattern_edges[m]
     best_count, best_name, best_node = np.int64(0), np.int64(0), np.int64(-1)
-    for t in range(pattern_ids.size):
-        if pattern_counts[t] >= best_count:
-            p = pattern_ids[t]
-            name = objects[object_start[p] + taken[p]]
-            if pattern_counts[t] > best_count or name < best_name:
-                best_count, best_name, best_node = pattern_counts[t], name, np.int64(p)
-    best_key = best_count / _expected(power, size[m], 1)
-    for t in range(n_clusters):
-        c = cluster_ids[t]
-        key = cluster_counts[t] / _expected(power, size[m], size[c])
-        if best_node < 0 or _is_before(key, smallest[c], 0, best_key, best_name, 0):
-            best_key, best_name, best_node = key, smallest[c], np.int64(c + n_patterns)
+    for t in range(near.size):
+        if edges[t] >= best_count:
+            name = _first_single(state.objects, near[t])
+            if edges[t] > best_count or name < best_name:
+                best_count, best_name, best_node = edges[t], name, np.int64(near[t])
+    best_key = best_count / _expected(power, clusters.size[m], 1)
+    near, edges = clusters.near_clusters[m], clusters.cluster_edges[m]
+    for t in range(clusters.n_near[m]):
+        c = near[t]
+        key = edges[t] / _expected(power, clusters.size[m], clusters.size[c])
+        if best_node < 0 or _is_before(key, clusters.smallest[c], 0, best_key, best_name, 0):
+            best_key, best_name = key, clusters.smallest[c]
+            best_node = np.int64(c + state.objects.taken.size)
     return best_key, best_name, best_node
 
 
 @njit
-def _make_heap(
-    m, size, smallest, alive, power, pattern_ids, pattern_counts, cluster_ids, cluster_counts,
-    n_clusters, taken, multiplicity, object_start, objects,
-):  # fmt: skip
-    """Return the partners that cluster m has left among the older ones, the best first."""
-    n_patterns = taken.size
-    most = pattern_ids.size + n_clusters
+def _offer_best_partner(state, m):
+    """Put cluster m with its best partner into the heap of all clusters."""
+    top = state.top
+    key, name, node = _best_partner(state, m)
+    if node >= 0:
+        u, last = state.clusters.smallest[m], top.size[0]
+        top.key[last] = key
+        top.u[last], top.v[last] = min(u, name), max(u, name)
+        top.cluster[last], top.node[last] = m, node
+        top.size[0] += 1
+        _rise(top)
+
+
+@njit
+def _make_heap(state, m):
+    """Collect the partners that cluster m has left among the older ones, the best first."""
+    objects, clusters, power = state.objects, state.clusters, state.power
+    near, edges = clusters.near_patterns[m], clusters.pattern_edges[m]
+    most = near.size + clusters.n_near[m]
     keys, names = np.empty(most), np.empty(most, dtype=np.int64)
     nodes = np.empty(most, dtype=np.int32)
     n_heap = 0
-    expected = _expected(power, size[m], 1)
-    for t in range(pattern_ids.size):
-        p = pattern_ids[t]
-        if taken[p] < multiplicity[p]:
-            keys[n_heap] = pattern_counts[t] / expected
-            names[n_heap] = objects[object_start[p] + taken[p]]
-            nodes[n_heap] = p
+    expected = _expected(power, clusters.size[m], 1)
+    for t in range(near.size):
+        if _has_single(objects, near[t]):
+            keys[n_heap] = edges[t] / expected
+            names[n_heap] = _first_single(objects, near[t])
+            nodes[n_heap] = near[t]
             n_heap += 1
-    for t in range(n_clusters):
-        c = cluster_ids[t]
-        if c < m and alive[c]:
-            keys[n_heap] = cluster_counts[t] / _expected(power, size[m], size[c])
-            names[n_heap] = smallest[c]
-            nodes[n_heap] = c + n_patterns
+    near, edges = clusters.near_clusters[m], clusters.cluster_edges[m]
+    for t in range(clusters.n_near[m]):
+        c = near[t]
+        if c < m and clusters.alive[c]:
+            keys[n_heap] = edges[t] / _expected(power, clusters.size[m], clusters.size[c])
+            names[n_heap] = clusters.smallest[c]
+            nodes[n_heap] = c + objects.taken.size
             n_heap += 1
     keys, names, nodes = keys[:n_heap].copy(), names[:n_heap].copy(), nodes[:n_heap].copy()
     for i in range(n_heap // 2 - 1, -1, -1):
         _sink_partner(keys, names, nodes, n_heap, i)
-    return keys, names, nodes
+    clusters.heap_keys[m], clusters.heap_names[m], clusters.heap_nodes[m] = keys, names, nodes
+    clusters.heap_size[m] = n_heap
 
 
 @njit
-def _drop_lost_partners(
-    keys, names, nodes, n_heap, alive, taken, multiplicity, object_start, objects
-):
-    """Bring a partner that still exists to the top of a cluster's heap; return its size."""
-    n_patterns = taken.size
+def _drop_lost_partners(state, m):
+    """Bring a partner that still exists to the top of a cluster's heap."""
+    objects, clusters = state.objects, state.clusters
+    keys, names, nodes = clusters.heap_keys[m], clusters.heap_names[m], clusters.heap_nodes[m]
+    n_patterns, n_heap = objects.taken.size, clusters.heap_size[m]
     while n_heap > 0:
         node = nodes[0]
         if node >= n_patterns:
-            if alive[node - n_patterns]:
-                return n_heap
-        elif taken[node] < multiplicity[node]:
-            single = objects[object_start[node] + taken[node]]
+            if clusters.alive[node - n_patterns]:
+                break
+        elif _has_single(objects, node):
+            single = _first_single(objects, node)
             if single == names[0]:
-                return n_heap
+                break
             names[0] = single  # the next object of the pattern
             _sink_partner(keys, names, nodes, n_heap, 0)
             continue
         n_heap -= 1
         keys[0], names[0], nodes[0] = keys[n_heap], names[n_heap], nodes[n_heap]
         _sink_partner(keys, names, nodes, n_heap, 0)
-    return n_heap
+    clusters.heap_size[m] = n_heap
 
 
 @njit
@@ -612,24 +767,26 @@ def _sink_partner(keys, names, nodes, n_heap, i):
 
 @njit
 def _swap(top, i, j):
-    key, u, v, c, node = top
-    key[i], key[j] = key[j], key[i]
-    u[i], u[j] = u[j], u[i]
-    v[i], v[j] = v[j], v[i]
-    c[i], c[j] = c[j], c[i]
-    node[i], node[j] = node[j], node[i]
+    top.key[i], top.key[j] = top.key[j], top.key[i]
+    top.u[i], top.u[j] = top.u[j], top.u[i]
+    top.v[i], top.v[j] = top.v[j], top.v[i]
+    top.cluster[i], top.cluster[j] = top.cluster[j], top.cluster[i]
+    top.node[i], top.node[j] = top.node[j], top.node[i]
 
 
 @njit
-def _sink(top, top_size):
-    key, u, v, _, _ = top
+def _comes_first(top, i, j):
+    return _is_before(top.key[i], top.u[i], top.v[i], top.key[j], top.u[j], top.v[j])
+
+
+@njit
+def _sink(top):
+    """Move the first entry of the heap down to its place."""
     i = 0
     while True:
         best = i
         for child in (2 * i + 1, 2 * i + 2):
-            if child < top_size and _is_before(
-                key[child], u[child], v[child], key[best], u[best], v[best]
-            ):
+            if child < top.size[0] and _comes_first(top, child, best):
                 best = child
         if best == i:
             return
@@ -638,12 +795,12 @@ def _sink(top, top_size):
 
 
 @njit
-def _rise(top, top_size):
-    key, u, v, _, _ = top
-    i = top_size - 1
+def _rise(top):
+    """Move the last entry of the heap up to its place."""
+    i = top.size[0] - 1
     while i > 0:
         above = (i - 1) // 2
-        if not _is_before(key[i], u[i], v[i], key[above], u[above], v[above]):
+        if not _comes_first(top, i, above):
             return
         _swap(top, i, above)
         i = above

@@ -1,10 +1,9 @@
 """PEACE: the likelihood of soft memberships, its gradient, and two ways uphill.
 
-Memberships come as `Y`, (K, p): one column per distinct label row ("pattern"), one row per
-cluster, so that the inner loops run over patterns. `weights` says how many objects each column
-stands for. The counts of a row of pairs are made from the labels when they are needed, in small
-integers, by the kernels of co-association. `counts` has the type for them; where it is not empty
-it holds them for all pairs, (1, p, p) together and with missing labels (2, p, p) also observed.
+Memberships come as `Y`, (K, p): one row per cluster and one column per object, or per distinct
+label row ("pattern"), so that the inner loops run over columns. `pairs` is the `Problem` of
+`coterie.consensus._peace`: the labels, and how many objects each column stands for. The counts of
+one row of pairs are made from the labels when they are needed.
 
 A pair that no partition puts together (or that none puts apart) has no such term, whatever its
 probability: hence the choices `x if c > 0.0 else 1.0` under fractions.
@@ -13,8 +12,10 @@ probability: hence the choices `x if c > 0.0 else 1.0` under fractions.
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coterie._kernels._jit import njit, parallel_njit, prange
 from coterie._kernels.coassociation import (
@@ -24,45 +25,76 @@ from coterie._kernels.coassociation import (
     seen_partitions,
 )
 
-REACH = 1.2  # how far a pass moves a column, its best place being at 1 (over-relaxation)
+REACH = 1.2  # a pass moves a column this many times as far as its optimum (over-relaxation)
+MOST_ACTIVE = 16  # clusters whose memberships one Newton step changes: bounds its cost for large K
+
+
+class Room(NamedTuple):
+    """Arrays for one row of pairs: an entry per column, and one more."""
+
+    seen: NDArray[np.int64]
+    """The partitions that saw the object of the row."""
+    tiles: NDArray[Any]
+    """(2, _TILE) counts."""
+    together: NDArray[np.float64]
+    """Votes for "together" with each column, times its objects."""
+    apart: NDArray[np.float64]
+    a: NDArray[np.float64]
+    """Probability of each pair."""
+    slope: NDArray[np.float64]
+    """First derivative of each pair's term with respect to its probability."""
+    bend: NDArray[np.float64]
+    """Second derivative, negated."""
+    d: NDArray[np.float64]
+    """Change of the probabilities along a line."""
+    work: NDArray[np.float64]
 
 
 @njit
-def load_row(
-    columns, missing, has_missing, counts, weights, i, n, seen, small, both, together, apart
-):
-    """Write for pattern i the weighted counts of partitions that put it with, and apart from, all.
+def make_room(pairs):
+    """Return arrays for one row of pairs."""
+    n_partitions, n = pairs.columns.shape
+    return Room(
+        np.empty(n_partitions, dtype=np.int64),
+        np.empty((2, _TILE), dtype=pairs.count_type.dtype),
+        np.empty(n + 1),
+        np.empty(n + 1),
+        np.empty(n + 1),
+        np.empty(n + 1),
+        np.empty(n + 1),
+        np.empty(n + 1),
+        np.empty(n + 1),
+    )
 
-    "All" are the first `n` patterns. The entry of i itself is 0 in both. Return how many
-    partitions saw i. `seen`, `small` and `both` are scratch.
+
+@njit
+def load_row(pairs, i, n, room):
+    """Write the votes of column i with the first `n` columns to `together` and `apart` of `room`.
+
+    They are weighted by the objects of the other column. The entry of i itself is 0 in both.
+    Return how many partitions saw i.
     """
-    held = counts.shape[0] > 0
-    n_seen = seen_partitions(columns, i, missing, seen)
+    n_seen = seen_partitions(pairs.columns, i, pairs.missing, room.seen)
+    with_i, observed = room.tiles[0], room.tiles[1]
     for start in range(0, n, _TILE):
         stop = min(n, start + _TILE)
-        with_i, observed = small[: stop - start], both[: stop - start]
-        if held:
-            with_i = counts[0, i, start:stop]
+        count_together(pairs.columns, i, room.seen, n_seen, start, stop, with_i)
+        if pairs.has_missing:
+            count_observed(pairs.columns, pairs.missing, room.seen, n_seen, start, stop, observed)
         else:
-            count_together(columns, i, seen, n_seen, start, stop, small)
-        if has_missing:
-            if held:
-                observed = counts[1, i, start:stop]
-            else:
-                count_observed(columns, missing, seen, n_seen, start, stop, both)
-            for j in range(stop - start):
-                w = weights[start + j]
-                together[start + j] = w * with_i[j]
-                apart[start + j] = w * (np.float64(observed[j]) - np.float64(with_i[j]))
-        else:
-            for j in range(stop - start):
-                w = weights[start + j]
-                together[start + j] = w * with_i[j]
-                apart[start + j] = w * (np.float64(n_seen) - np.float64(with_i[j]))
+            observed[: stop - start] = n_seen
+        weights = pairs.weights[start:stop]
+        together, apart = room.together[start:stop], room.apart[start:stop]
+        for j in range(stop - start):
+            together[j] = weights[j] * with_i[j]
+            apart[j] = weights[j] * (np.float64(observed[j]) - np.float64(with_i[j]))
     if i < n:
-        together[i] = 0.0
-        apart[i] = 0.0
+        room.together[i] = 0.0
+        room.apart[i] = 0.0
     return n_seen
+
+
+# --- sums --------------------------------------------------------------------------------------
 
 
 @njit
@@ -116,32 +148,44 @@ def inner(x, y):
 
 
 @njit
-def pair_probabilities(Y, y, out):
-    """Write y'y_j for every column j."""
-    add_rows(Y, np.arange(y.size), y, out)
+def combine_rows(Y, some, shares, out):
+    """Write the sum of the rows `some` of Y, times `shares`, to `out`."""
+    out[:] = 0.0
+    for s in range(some.size):
+        row, share = Y[some[s]], shares[s]
+        if share != 0.0:
+            for j in range(out.size):
+                out[j] += share * row[j]
 
 
 @njit
-def add_rows(Y, some, shares, out):
-    """Write the sum of the rows `some` of Y, times `shares`, to `out`; two rows at a time."""
-    n = Y.shape[1]
-    used = np.empty(some.size, dtype=np.int64)
-    n_used = 0
-    for s in range(some.size):
-        if shares[s] != 0.0:
-            used[n_used] = s
-            n_used += 1
-    if n_used % 2 == 1:
-        row, share = Y[some[used[0]]], shares[used[0]]
-        for j in range(n):
-            out[j] = share * row[j]
-    else:
-        out[:n] = 0.0
-    for u in range(n_used % 2, n_used, 2):
-        one, two = Y[some[used[u]]], Y[some[used[u + 1]]]
-        first, second = shares[used[u]], shares[used[u + 1]]
-        for j in range(n):
-            out[j] += first * one[j] + second * two[j]
+def pair_probabilities(Y, y, out):
+    """Write y'y_j for every column j."""
+    combine_rows(Y, np.arange(y.size), y, out)
+
+
+# --- the whole likelihood ----------------------------------------------------------------------
+
+
+@njit
+def likelihood(pairs, Y):
+    """Return the log-likelihood over all pairs of objects, without binomial coefficients."""
+    room = make_room(pairs)
+    together, apart, a = room.together, room.apart, room.a
+    value = 0.0
+    for i in range(Y.shape[1]):
+        n_seen = load_row(pairs, i, i, room)
+        y = Y[:, i].copy()
+        pair_probabilities(Y[:, :i], y, a[:i])
+        own = 0.5 * (pairs.weights[i] - 1.0) * n_seen
+        row = own * math.log(inner(y, y)) if own > 0.0 else 0.0
+        for j in range(i):
+            if together[j] > 0.0:
+                row += together[j] * math.log(a[j])
+            if apart[j] > 0.0:
+                row += apart[j] * math.log(max(1.0 - a[j], 0.0))  # rounding can pass 0
+        value += pairs.weights[i] * row
+    return value
 
 
 @njit
@@ -150,6 +194,23 @@ def slopes(together, apart, a, out):
     for j in range(a.shape[0]):
         c, r, x = together[j], apart[j], a[j]
         out[j] = c / (x if c > 0.0 else 1.0) - r / ((1.0 - x) if r > 0.0 else 1.0)
+
+
+@njit
+def gradients(pairs, Y):
+    """Return the gradient g_i of every column (of one object of each pattern), (K, p)."""
+    n = Y.shape[1]
+    room = make_room(pairs)
+    a, slope = room.a[:n], room.slope[:n]
+    G = np.empty_like(Y)
+    for i in range(n):
+        n_seen = load_row(pairs, i, n, room)
+        pair_probabilities(Y, Y[:, i].copy(), a)
+        slopes(room.together, room.apart, a, slope)
+        own = (pairs.weights[i] - 1.0) * n_seen / a[i]
+        for k in range(Y.shape[0]):
+            G[k, i] = dot(Y[k], slope, room.work) + own * Y[k, i]
+    return G
 
 
 @njit
@@ -168,6 +229,23 @@ def gap_of(g, y):
 
 
 @njit
+def steepest(G, Y):
+    """Return (gap, J) of Proposition 1: the column in which moving mass pays most.
+
+    The first of equal ones. The gap is 0 where the KKT conditions hold.
+    """
+    gap, found = -np.inf, 0
+    for i in range(Y.shape[1]):
+        here = gap_of(G[:, i], Y[:, i])[0]
+        if here > gap:
+            gap, found = here, i
+    return gap, found
+
+
+# --- the paper's algorithm ---------------------------------------------------------------------
+
+
+@njit
 def directional(together, apart, a, d, step, out):
     """Return rho(step): the derivative of the likelihood along d, -inf outside the domain."""
     inside = True
@@ -178,137 +256,6 @@ def directional(together, apart, a, d, step, out):
         inside &= (c == 0.0 or x > 0.0) and (r == 0.0 or z > 0.0)
         out[j] = d[j] * (c / (x if c > 0.0 else 1.0) - r / (z if r > 0.0 else 1.0))
     return fold(out) if inside else -np.inf
-
-
-# --- the whole likelihood ----------------------------------------------------------------------
-
-
-@njit
-def likelihood(columns, missing, has_missing, counts, weights, Y):
-    """Return the log-likelihood over all pairs of objects, without binomial coefficients."""
-    n_partitions, n = columns.shape
-    seen = np.empty(n_partitions, dtype=np.int64)
-    small, both = np.empty(_TILE, dtype=counts.dtype), np.empty(_TILE, dtype=counts.dtype)
-    together, apart, a = np.empty(n), np.empty(n), np.empty(n)
-    value = 0.0
-    for i in range(n):
-        n_seen = load_row(
-            columns, missing, has_missing, counts, weights, i, i, seen, small, both, together, apart
-        )
-        y = Y[:, i].copy()
-        pair_probabilities(Y[:, :i], y, a[:i])
-        own = 0.5 * (weights[i] - 1.0) * n_seen
-        row = own * math.log(inner(y, y)) if own > 0.0 else 0.0
-        for j in range(i):
-            if together[j] > 0.0:
-                row += together[j] * math.log(a[j])
-            if apart[j] > 0.0:
-                row += apart[j] * math.log(max(1.0 - a[j], 0.0))  # rounding can pass 0
-        value += weights[i] * row
-    return value
-
-
-@njit
-def log_of_close(new, old):
-    """Return (log(new / old), whether they are close enough for this series to be exact)."""
-    z = (new - old) / (new + old)
-    q = z * z
-    tail = 1 / 7 + q * (1 / 9 + q * (1 / 11 + q * (1 / 13 + q / 15)))
-    return 2.0 * z * (1.0 + q * (1 / 3 + q * (1 / 5 + q * tail))), q < 0.01
-
-
-@njit
-def gain_of_row(together, apart, a, b, work):
-    """Return the sum of c log(b / a) + r log((1 - b) / (1 - a)) over one row of pairs.
-
-    Most pairs of an extrapolation change by little: these are summed without a logarithm, in a
-    loop of vector instructions, and the others one by one.
-    """
-    n = a.shape[0]
-    n_far = 0
-    for j in range(n):
-        c, r = together[j], apart[j]
-        one, near = log_of_close(b[j] if c > 0.0 else 1.0, a[j] if c > 0.0 else 1.0)
-        two, close = log_of_close(1.0 - b[j] if r > 0.0 else 1.0, 1.0 - a[j] if r > 0.0 else 1.0)
-        n_far += 1 if not (near and close) else 0
-        work[j] = c * one + r * two if near and close else 0.0
-    value = fold(work)
-    if n_far > 0:
-        for j in range(n):
-            c, r = together[j], apart[j]
-            x, z = (b[j], a[j]) if c > 0.0 else (1.0, 1.0)
-            x1, z1 = (1.0 - b[j], 1.0 - a[j]) if r > 0.0 else (1.0, 1.0)
-            if not (log_of_close(x, z)[1] and log_of_close(x1, z1)[1]):
-                value += c * math.log(x / z) + r * math.log(max(x1, 0.0) / z1)  # rounding
-    return value
-
-
-@njit
-def gain(columns, missing, has_missing, counts, weights, Y, Z):
-    """Return the log-likelihood of Z minus that of Y, pair by pair: exact where they are close."""
-    n_partitions, n = columns.shape
-    seen = np.empty(n_partitions, dtype=np.int64)
-    small, both = np.empty(_TILE, dtype=counts.dtype), np.empty(_TILE, dtype=counts.dtype)
-    together, apart, a, b = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    work = np.empty(n)
-    value = 0.0
-    for i in range(n):
-        n_seen = load_row(
-            columns, missing, has_missing, counts, weights, i, i, seen, small, both, together, apart
-        )
-        y, z = Y[:, i].copy(), Z[:, i].copy()
-        pair_probabilities(Y[:, :i], y, a[:i])
-        pair_probabilities(Z[:, :i], z, b[:i])
-        own = 0.5 * (weights[i] - 1.0) * n_seen
-        row = own * math.log(inner(z, z) / inner(y, y)) if own > 0.0 else 0.0
-        row += gain_of_row(together[:i], apart[:i], a[:i], b[:i], work[:i])
-        value += weights[i] * row
-    return value
-
-
-@njit
-def gradients(columns, missing, has_missing, counts, weights, Y, out):
-    """Write the gradient g_i of every column (of one object of each pattern) to `out` (K, p)."""
-    n_partitions, n = columns.shape
-    seen = np.empty(n_partitions, dtype=np.int64)
-    small, both = np.empty(_TILE, dtype=counts.dtype), np.empty(_TILE, dtype=counts.dtype)
-    together, apart, a, w = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    work = np.empty(n)
-    for i in range(n):
-        n_seen = load_row(
-            columns, missing, has_missing, counts, weights, i, n, seen, small, both, together, apart
-        )
-        pair_probabilities(Y, Y[:, i].copy(), a)
-        slopes(together, apart, a, w)
-        own = (weights[i] - 1.0) * n_seen / a[i]
-        for k in range(Y.shape[0]):
-            out[k, i] = dot(Y[k], w, work) + own * Y[k, i]
-
-
-@njit
-def observations(columns, missing, has_missing, counts, weights, out):
-    """Write for each pattern the number of votes on the pairs of one of its objects: sum_j N_ij."""
-    n_partitions, n = columns.shape
-    seen = np.empty(n_partitions, dtype=np.int64)
-    small, both = np.empty(_TILE, dtype=counts.dtype), np.empty(_TILE, dtype=counts.dtype)
-    together, apart = np.empty(n), np.empty(n)
-    for i in range(n):
-        n_seen = load_row(
-            columns, missing, has_missing, counts, weights, i, n, seen, small, both, together, apart
-        )
-        out[i] = fold(together) + fold(apart) + (weights[i] - 1.0) * n_seen
-
-
-@njit
-def residual(G, Y):
-    """Return [g_J]_U - [g_J]_V of Proposition 1: 0 where the KKT conditions hold."""
-    gap = 0.0
-    for i in range(Y.shape[1]):
-        gap = max(gap, gap_of(G[:, i], Y[:, i])[0])
-    return gap
-
-
-# --- the paper's algorithm ---------------------------------------------------------------------
 
 
 @njit
@@ -335,128 +282,131 @@ def bisect(together, apart, a, d, most, scratch):
 
 
 @njit
-def steepest(G, Y, top, bottom):
-    """Return (gap, J): the column in which moving mass pays most; the first of equal ones."""
-    n_clusters, n = G.shape
-    top[:] = -np.inf
-    bottom[:] = np.inf
-    for k in range(n_clusters):
-        g, y = G[k], Y[k]
-        for i in range(n):
-            top[i] = max(top[i], g[i])
-            bottom[i] = min(bottom[i], g[i] if y[i] > 0.0 else np.inf)
-    gap, found = -np.inf, 0
-    for i in range(n):
-        if top[i] - bottom[i] > gap:
-            gap, found = top[i] - bottom[i], i
-    return gap, found
+def update_gradients(G, Y, j, old, room):
+    """Bring G up to date after column j was changed from `old`; `room` holds the row of j."""
+    n = Y.shape[1]
+    a, before, after = room.a[:n], room.bend[:n], room.slope[:n]
+    new = Y[:, j].copy()
+    slopes(room.together, room.apart, a, before)
+    pair_probabilities(Y, new, a)
+    slopes(room.together, room.apart, a, after)
+    for k in range(Y.shape[0]):
+        g = G[k]
+        if old[k] != 0.0 or new[k] != 0.0:
+            for i in range(n):
+                g[i] += new[k] * after[i] - old[k] * before[i]
+        g[j] = dot(Y[k], after, room.work)
 
 
 @njit
-def climb_one_by_one(
-    columns, missing, has_missing, counts, weights, Y, G, stop_below, max_steps, exact, path
-):
-    """Take at most `max_steps` steps of the paper's algorithm; return (steps, gap).
+def climb_one_by_one(pairs, Y, G, stop_below, max_steps, path):
+    """Take at most `max_steps` steps of the paper's algorithm; return how many.
 
-    `G` are the gradients of `Y`; both are changed in place, at O(nK) for a step. What was done
-    in each step goes to `path` (its length decides how many are kept): J, U, V, step. The line
-    search is the paper's bisection if `exact`, else any step after which little of the slope is
-    left. The pairs of a pattern with itself are dealt with as in `move`.
+    Every column stands for one object. `G` are the gradients of `Y`; both are changed in place,
+    at O(nK) for a step. What was done in each step goes to `path` (its length decides how many
+    are kept): J, U, V, step.
     """
-    n_partitions, n = columns.shape
-    n_clusters = Y.shape[0]
-    seen = np.empty(n_partitions, dtype=np.int64)
-    small, both = np.empty(_TILE, dtype=counts.dtype), np.empty(_TILE, dtype=counts.dtype)
-    ones = np.ones(n)
-    c, r, before, after, rest = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    together, apart, a = np.empty(n + 1), np.empty(n + 1), np.empty(n + 1)
-    d, work = np.empty(n + 1), np.empty(n + 1)
-    gap, j = steepest(G, Y, before, after)
+    n = Y.shape[1]
+    room = make_room(pairs)
+    together, apart, a, d = room.together[:n], room.apart[:n], room.a[:n], room.d[:n]
     for t in range(max_steps):
+        gap, j = steepest(G, Y)
         if gap < stop_below:
-            return t, gap
+            return t
         y = Y[:, j].copy()
         _, u, v = gap_of(G[:, j], y)
-        n_seen = load_row(
-            columns, missing, has_missing, counts, ones, j, n, seen, small, both, c, r
-        )
-        own = 0.5 * (weights[j] - 1.0) * n_seen
-        pair_probabilities(Y, y, a[:n])
-        square = a[j]
+        load_row(pairs, j, n, room)
+        pair_probabilities(Y, y, a)
         for i in range(n):
-            together[i], apart[i] = weights[i] * c[i], weights[i] * r[i]
             d[i] = Y[u, i] - Y[v, i]
-        together[n], apart[n], a[n], d[n] = own, 0.0, square, 2.0 * (y[u] - y[v])
-        if exact:
-            step = bisect(together, apart, a, d, y[v], work)
-        else:
-            bend = 0.0
-            for i in range(n + 1):
-                d[i] *= y[v]
-                x = a[i] if together[i] > 0.0 else 1.0
-                z = (1.0 - a[i]) if apart[i] > 0.0 else 1.0
-                bend += d[i] * d[i] * (together[i] / (x * x) + apart[i] / (z * z))
-            step = y[v] * safe_step(together, apart, a, d, y[v] * gap, bend, work)
+        step = bisect(together, apart, a, d, y[v], room.work[:n])
         if t < path.shape[0]:
             path[t, 0], path[t, 1], path[t, 2], path[t, 3] = j, u, v, step
         if step == 0.0:
-            return t, gap  # the gap is rounding: no number is small enough to be a step
-        slopes(c, r, a[:n], before)
+            return t  # the gap is rounding: no number is small enough to be a step
         Y[u, j] += step
         Y[v, j] = 0.0 if step == y[v] else Y[v, j] - step
-        new = Y[:, j].copy()
-        pair_probabilities(Y, new, a[:n])
-        slopes(c, r, a[:n], after)
-        before[j] = after[j] = 0.0
-        for i in range(n):
-            rest[i] = weights[i] * after[i]
-        for k in range(n_clusters):
-            g, old_share, new_share = G[k], weights[j] * y[k], weights[j] * new[k]
-            if old_share != 0.0 or new_share != 0.0:
-                for i in range(n):
-                    g[i] += new_share * after[i] - old_share * before[i]
-            g[j] = dot(Y[k], rest, work) + 2.0 * own / a[j] * new[k]
-        gap, j = steepest(G, Y, before, after)
-    return max_steps, gap
+        update_gradients(G, Y, j, y, room)
+    return max_steps
 
 
 # --- one object at a time, all its memberships at once -----------------------------------------
 
 
 @njit
-def plan(g, H, y, p):
-    """Write to `p` the move that is best by the quadratic model g'p + p'Hp/2, y + p a membership.
+def slopes_and_bends(room, n):
+    """Write the first derivatives of the pairs' terms, and the second ones, negated."""
+    for j in range(n):
+        c, r = room.together[j], room.apart[j]
+        x = 1.0 / (room.a[j] if c > 0.0 else 1.0)
+        z = 1.0 / ((1.0 - room.a[j]) if r > 0.0 else 1.0)
+        room.slope[j] = c * x - r * z
+        room.bend[j] = c * x * x + r * z * z
+
+
+@njit
+def active_clusters(g, y, best, worst):
+    """Return the clusters whose memberships a step changes, rising: at most `MOST_ACTIVE`.
+
+    Clusters that have no mass and would get none stay out. Of more, those between which most is
+    to be gained.
+    """
+    n_clusters = g.size
+    level = inner(g, y)
+    gain = np.zeros(n_clusters)
+    n_some = 0
+    for k in range(n_clusters):
+        if y[k] > 0.0 or g[k] >= level:
+            gain[k] = 1e-300 + abs(g[k] - level) * max(y[k], 1.0 / n_clusters)
+            n_some += 1
+    gain[best] = gain[worst] = np.inf
+    return np.sort(np.argsort(-gain, kind="mergesort")[: min(n_some, MOST_ACTIVE)])
+
+
+@njit
+def curvature(Y, y, some, own, room):
+    """Return the second derivatives of the likelihood in the memberships `some` of one column."""
+    n = Y.shape[1]
+    square = inner(y, y)
+    H = np.empty((some.size, some.size))
+    for s in range(some.size):
+        row = Y[some[s]]
+        for j in range(n):
+            room.work[j] = room.bend[j] * row[j]
+        for t in range(s + 1):
+            own_bend = 4.0 * own / (square * square) * y[some[s]] * y[some[t]]
+            H[s, t] = H[t, s] = -dot(room.work[:n], Y[some[t]], room.d) - own_bend
+    return H
+
+
+@njit
+def plan(g, H, y):
+    """Return the move p that is best by the quadratic model g'p + p'Hp/2, y + p a membership.
 
     Mass goes from the worst to the best coordinate, as far as the model says, again and again.
     """
     n_clusters = y.shape[0]
-    p[:] = 0.0
+    p = np.zeros(n_clusters)
     r = g.copy()
     first = -1.0
     for _ in range(30 * n_clusters):
-        up, down = -1, -1
-        for k in range(n_clusters):
-            if up < 0 or r[k] > r[up]:
-                up = k
-            if y[k] + p[k] > 0.0 and (down < 0 or r[k] < r[down]):
-                down = k
-        gap = r[up] - r[down]
+        gap, up, down = gap_of(r, y + p)
         if first < 0.0:
             first = gap
         if gap <= 1e-3 * first:
             break
         bend = -(H[up, up] + H[down, down] - 2.0 * H[up, down])
         most = y[down] + p[down]
-        move = most
         if bend * most > gap:
-            move = gap / bend
-        if move == most:
-            p[down] = -y[down]
+            step = gap / bend
+            p[down] -= step
         else:
-            p[down] -= move
-        p[up] += move
+            step = most
+            p[down] = -y[down]
+        p[up] += step
         for k in range(n_clusters):
-            r[k] += move * (H[k, up] - H[k, down])
+            r[k] += step * (H[k, up] - H[k, down])
+    return p
 
 
 @njit
@@ -471,14 +421,16 @@ def is_safe(step, slope, bend):
 
 
 @njit
-def safe_step(together, apart, a, d, slope, bend, work):
+def safe_step(room, n, slope, bend):
     """Return a step in (0, 1] along d at which the likelihood is not lower.
 
     It is concave along d, so that is any step at which the slope is not negative yet. A whole
-    step beyond the top is as good where it `is_safe`.
+    step beyond the top is as good where it `is_safe`. The first `n` entries of `room` count.
     """
     if is_safe(1.0, slope, bend):
         return 1.0
+    together, apart, a, d = room.together[:n], room.apart[:n], room.a[:n], room.d[:n]
+    work = room.work[:n]
     high_slope = directional(together, apart, a, d, 1.0, work)
     if high_slope >= 0.0:
         return 1.0
@@ -499,196 +451,93 @@ def safe_step(together, apart, a, d, slope, bend, work):
 
 
 @njit
-def move(Y, i, own, together, apart, room, skip_below, reach):
+def stays_inside(y, p, step):
+    """Say whether the memberships that change stay positive."""
+    inside = True
+    for k in range(y.size):
+        inside &= p[k] == 0.0 or y[k] + step * p[k] > 0.0
+    return inside
+
+
+@njit
+def move(Y, i, own, room, skip_below, reach):
     """Move column i to, or towards, the memberships that are best with all others fixed.
 
     Or somewhat beyond them, `reach` times as far, where the likelihood rises all the same: in
     passes over all columns those that come later pull this one along.
     Return (gap, moved): the gap of the KKT conditions before, and whether the column changed.
-    `together` and `apart` are its counts, with one entry more than columns; that entry of
-    `together` gets the weight `own` of the pairs of the pattern with itself. Their term
-    log(y'y) is replaced by log(2 x'y - x'x), x the memberships now: never above it, equal at x
-    with the same gradient, and concave, so that the step along a line is a concave problem.
+    `room` holds the votes of column i. The pairs of a pattern with itself have the weight `own`
+    and one more entry of `room`. Their term log(y'y) is replaced by log(2 x'y - x'x), x the
+    memberships now: never above it, equal at x with the same gradient, and concave, so that the
+    step along a line is a concave problem.
     """
     n_clusters, n = Y.shape
-    a, w, d, work, bends = room[0], room[1], room[2], room[3], room[4]
     y = Y[:, i].copy()
-    pair_probabilities(Y, y, a[:n])
-    for j in range(n):
-        c, r = together[j], apart[j]
-        x = 1.0 / (a[j] if c > 0.0 else 1.0)
-        z = 1.0 / ((1.0 - a[j]) if r > 0.0 else 1.0)
-        w[j] = c * x - r * z
-        bends[j] = c * x * x + r * z * z
     square = inner(y, y)
-    together[n], apart[n], a[n] = own, 0.0, square
+    pair_probabilities(Y, y, room.a[:n])
+    slopes_and_bends(room, n)
+    room.together[n], room.apart[n], room.a[n] = own, 0.0, square
     g = np.empty(n_clusters)
     for k in range(n_clusters):
-        g[k] = dot(Y[k], w[:n], work) + 2.0 * own / square * y[k]
-    gap, _, _ = gap_of(g, y)
+        g[k] = dot(Y[k], room.slope[:n], room.work) + 2.0 * own / square * y[k]
+    gap, best, worst = gap_of(g, y)
     if gap < skip_below or not gap > 0.0:
         return gap, False
 
-    # Clusters that have no mass and would get none stay out.
-    level = inner(g, y)
-    some = np.empty(n_clusters, dtype=np.int64)
-    n_some = 0
-    for k in range(n_clusters):
-        if y[k] > 0.0 or g[k] >= level:
-            some[n_some] = k
-            n_some += 1
-    some = some[:n_some]
-    H = np.empty((n_some, n_some))
-    for s in range(n_some):
-        row = Y[some[s]]
-        for j in range(n):
-            work[j] = bends[j] * row[j]
-        for t in range(s + 1):
-            own_bend = 4.0 * own / (square * square) * y[some[s]] * y[some[t]]
-            H[s, t] = H[t, s] = -dot(work[:n], Y[some[t]], d) - own_bend
-    p = np.empty(n_some)
-    plan(g[some], H, y[some], p)
-
-    add_rows(Y, some, p, d)
-    d[n] = slope = bend = 0.0
-    for s in range(n_some):
-        k = some[s]
-        d[n] += 2.0 * p[s] * y[k]
-        slope += p[s] * g[k]
+    some = active_clusters(g, y, best, worst)
+    y_some, g_some = y[some], g[some]
+    H = curvature(Y, y, some, own, room)
+    p = plan(g_some, H, y_some)
+    combine_rows(Y, some, p, room.d[:n])
+    room.d[n] = 2.0 * inner(p, y_some)
+    slope, bend = inner(p, g_some), 0.0
+    for s in range(some.size):
         bend -= p[s] * inner(H[s], p)
     if not slope > 0.0:
         return gap, False
-    step = safe_step(together, apart, a, d, slope, bend, work)
-    if step == 1.0 and reach > 1.0:
-        inside = is_safe(reach, slope, bend)
-        for s in range(n_some):
-            inside &= p[s] == 0.0 or y[some[s]] + reach * p[s] > 0.0
-        if inside:
-            step = reach
-    for s in range(n_some):
-        k = some[s]
-        Y[k, i] = 0.0 if step == 1.0 and p[s] == -y[k] else y[k] + step * p[s]
+    step = safe_step(room, n + 1, slope, bend)
+    if step == 1.0 and is_safe(reach, slope, bend) and stays_inside(y_some, p, reach):
+        step = reach
+    for s in range(some.size):
+        Y[some[s], i] = 0.0 if step == 1.0 and p[s] == -y_some[s] else y_some[s] + step * p[s]
     return gap, step > 0.0
 
 
 @njit
-def sweep(columns, missing, has_missing, counts, weights, Y, skip_below):
+def sweep(pairs, Y, skip_below):
     """Move each column once, in turn; return (largest gap met, columns moved)."""
-    n_partitions, n = columns.shape
-    seen = np.empty(n_partitions, dtype=np.int64)
-    small, both = np.empty(_TILE, dtype=counts.dtype), np.empty(_TILE, dtype=counts.dtype)
-    together, apart, room = np.empty(n + 1), np.empty(n + 1), np.empty((5, n + 1))
+    n = Y.shape[1]
+    room = make_room(pairs)
     largest, n_moved = 0.0, 0
     for i in range(n):
-        n_seen = load_row(
-            columns, missing, has_missing, counts, weights, i, n, seen, small, both, together, apart
-        )
-        own = 0.5 * (weights[i] - 1.0) * n_seen
-        gap, moved = move(Y, i, own, together, apart, room, skip_below, REACH)
+        n_seen = load_row(pairs, i, n, room)
+        own = 0.5 * (pairs.weights[i] - 1.0) * n_seen
+        gap, moved = move(Y, i, own, room, skip_below, REACH)
         largest = max(largest, gap)
         n_moved += moved
     return largest, n_moved
 
 
+@njit
+def place_one(pairs, Y, first, i, tol, max_iter):
+    """Find the memberships of column i, given those of the first columns."""
+    room = make_room(pairs)
+    alone = np.empty((Y.shape[0], first + 1))
+    alone[:, :first] = Y[:, :first]
+    alone[:, first] = Y[:, i]
+    load_row(pairs, i, first, room)
+    room.together[first] = 0.0
+    room.apart[first] = 0.0
+    below = tol * (room.together[:first].sum() + room.apart[:first].sum())
+    for _ in range(max_iter):
+        _, moved = move(alone, first, 0.0, room, below, 1.0)
+        if not moved:
+            break
+    Y[:, i] = alone[:, first]
+
+
 @parallel_njit
-def place_new(columns, missing, has_missing, counts, weights, Y, first, tol, max_iter):
-    """Find the memberships of the columns from `first` on, given those before.
-
-    Each is placed as if alone, so that its place does not depend on the others.
-    """
-    n_partitions, n = columns.shape
-    for new in prange(n - first):
-        i = first + new
-        seen = np.empty(n_partitions, dtype=np.int64)
-        small, both = np.empty(_TILE, dtype=counts.dtype), np.empty(_TILE, dtype=counts.dtype)
-        together, apart = np.zeros(first + 2), np.zeros(first + 2)
-        room, alone = np.empty((5, first + 2)), np.empty((Y.shape[0], first + 1))
-        alone[:, :first] = Y[:, :first]
-        alone[:, first] = Y[:, i]
-        load_row(
-            columns,
-            missing,
-            has_missing,
-            counts,
-            weights,
-            i,
-            first,
-            seen,
-            small,
-            both,
-            together,
-            apart,
-        )
-        below = tol * (fold(together[:first].copy()) + fold(apart[:first].copy()))
-        for _ in range(max_iter):
-            _, moved = move(alone, first, 0.0, together, apart, room, below, 1.0)
-            if not moved:
-                break
-        Y[:, i] = alone[:, first]
-
-
-@njit
-def best_twin(columns, missing, has_missing, counts, inverse, Y):
-    """Give identical objects the memberships of that one of them for which the likelihood is best.
-
-    `columns` and `Y` are of objects, `inverse` says which are identical. The likelihood does not
-    fall: see `coterie.consensus._peace`.
-    """
-    n_partitions, n = columns.shape
-    seen = np.empty(n_partitions, dtype=np.int64)
-    small, both = np.empty(_TILE, dtype=counts.dtype), np.empty(_TILE, dtype=counts.dtype)
-    together, apart, a = np.empty(n), np.empty(n), np.empty(n)
-    ones = np.ones(n)
-    order = np.argsort(inverse, kind="mergesort")
-    start = 0
-    while start < n:
-        stop = start + 1
-        while stop < n and inverse[order[stop]] == inverse[order[start]]:
-            stop += 1
-        if stop - start > 1:
-            group = order[start:stop]
-            one = group[0]
-            n_seen = load_row(
-                columns,
-                missing,
-                has_missing,
-                counts,
-                ones,
-                one,
-                n,
-                seen,
-                small,
-                both,
-                together,
-                apart,
-            )
-            for i in group:
-                together[i] = apart[i] = 0.0
-            best, found = -np.inf, one
-            for i in group:
-                y = Y[:, i].copy()
-                pair_probabilities(Y, y, a)
-                value = 0.5 * n_seen * (group.size - 1.0) * math.log(inner(y, y))
-                for j in range(n):
-                    if together[j] > 0.0:
-                        value += together[j] * math.log(a[j])
-                    if apart[j] > 0.0:
-                        value += apart[j] * math.log(max(1.0 - a[j], 0.0))
-                if value > best:
-                    best, found = value, i
-            for i in group:
-                if i != found:
-                    Y[:, i] = Y[:, found]
-        start = stop
-
-
-@njit
-def products(rows, last):
-    """Return the (m, m) products of `rows` with each other, and the (m,) products with `last`."""
-    m = rows.shape[0]
-    square, right, work = np.empty((m, m)), np.empty(m), np.empty(last.shape[0])
-    for s in range(m):
-        right[s] = dot(rows[s], last, work)
-        for t in range(s + 1):
-            square[s, t] = square[t, s] = dot(rows[s], rows[t], work)
-    return square, right
+def place_new(pairs, Y, first, tol, max_iter):
+    """Find the memberships of the columns from `first` on, each as if it were alone."""
+    for i in prange(first, Y.shape[1]):
+        place_one(pairs, Y, first, i, tol, max_iter)

@@ -130,24 +130,19 @@ def _choose_groups(runs, i, start, stop, scratch):
     scratch.best[:width] = -1.0
     for m in range(runs.mean_quality.size):
         _count_group(runs, m, i, start, stop, scratch)
-        _keep_better(
-            m,
-            runs.mean_quality[m],
-            # gamma (2p - 1) is gamma |1 - 2P|, gamma p is gamma (1 + |1 - 2P|) / 2.
-            0.0 if runs.kind == MARGIN else 1.0,
-            scratch.together[:width],
-            scratch.both[:width],
-            scratch.group[:width],
-            scratch.best[:width],
-            scratch.apart[:width],
-            scratch.observed[:width],
-        )
+        _keep_better(runs, m, scratch, width)
 
 
 @njit
-def _keep_better(m, quality, shift, together, both, group, best, apart, observed):
+def _keep_better(runs, m, scratch, width):
     """Put group m in place of the best so far where it is better."""
-    for j in range(together.size):
+    together, both = scratch.together[:width], scratch.both[:width]
+    group, best = scratch.group[:width], scratch.best[:width]
+    apart, observed = scratch.apart[:width], scratch.observed[:width]
+    quality = runs.mean_quality[m]
+    # gamma (2p - 1) is gamma |1 - 2P|, gamma p is gamma (1 + |1 - 2P|) / 2.
+    shift = 0.0 if runs.kind == MARGIN else 1.0
+    for j in range(width):
         n_both = np.float64(both[j])
         n_together = np.float64(together[j])
         n_apart = n_both - n_together

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -15,19 +13,22 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coterie.consensus._base import BaseConsensus
-from coterie.consensus._peace import (
-    Array,
-    Extrapolation,
-    Problem,
-    Progress,
+from coterie.consensus._peace import Array, Problem
+from coterie.consensus._soft import (
+    check_choice,
+    check_count,
     check_init,
-    check_positive_integer,
-    draw_start,
+    check_tolerance,
+    draw_memberships,
     largest_cluster_first,
+    run_starts,
+    warn_of_empty_clusters,
 )
 from coterie.ensemble import Ensemble
 
 __all__ = ["BaumEagon", "GrowthRun", "factorisation_error"]
+
+WINDOW = 10  # earlier steps that an extrapolation uses
 
 
 class GrowthRun(NamedTuple):
@@ -68,9 +69,49 @@ def factorisation_error(
     from coterie._kernels.baum_eagon import grow
 
     Y = np.ascontiguousarray(np.asarray(membership, dtype=np.float64).T)
-    errors = np.empty(Y.shape[1])
-    grow(*Problem.of_objects(ensemble)[:4], diagonal, Y, np.empty_like(Y), errors)
-    return float(errors.sum())
+    return float(grow(Problem.of_objects(ensemble), diagonal, Y)[1].sum())
+
+
+class Extrapolation:
+    """Anderson's extrapolation of a map x -> S(x), for memberships.
+
+    Of the affine combinations of the last points x, that one is sought for which S(x) - x is
+    smallest if S were linear; the same combination of the S(x) is the guess. Entries that are 0
+    in S(x) stay 0, and none falls below a tenth of what it is there.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[Array, Array] | None = None
+        self._moves: list[Array] = []
+        self._changes: list[Array] = []
+
+    def forget(self) -> None:
+        """Start again from nothing."""
+        self.__init__()  # type: ignore[misc]
+
+    def __call__(self, x: Array, image: Array) -> Array | None:
+        """Take note of S(x) = image; return the guess, None as long as there is too little."""
+        from coterie._kernels.baum_eagon import products
+
+        change = image - x
+        last, self._last = self._last, (image.ravel(), change.ravel())
+        if last is None:
+            return None
+        # The differences of S(x), and of S(x) - x, from one point to the next.
+        self._moves = [*self._moves, image.ravel() - last[0]][-WINDOW:]
+        self._changes = [*self._changes, change.ravel() - last[1]][-WINDOW:]
+        square, right = products(np.array(self._changes), change.ravel())
+        size = np.trace(square)
+        if not size > 0.0:
+            return None
+        square[np.diag_indices_from(square)] += 1e-12 * size
+        factors = np.linalg.solve(square, right)
+        guess = image.ravel().copy()
+        for factor, moved in zip(factors, self._moves, strict=True):
+            guess -= factor * moved
+        guess = np.maximum(guess.reshape(image.shape), 0.1 * image)
+        total = guess.sum(axis=0)
+        return guess / total if np.isfinite(total).all() else None
 
 
 def grow_memberships(
@@ -91,11 +132,8 @@ def grow_memberships(
     """
     from coterie._kernels.baum_eagon import grow
 
-    errors = np.empty(Y.shape[1])
-
     def transform(Y: Array) -> tuple[Array, float]:
-        grown = np.empty_like(Y)
-        grow(*problem[:4], diagonal, Y, grown, errors)
+        grown, errors = grow(problem, diagonal, Y)
         return grown, float(errors.sum())
 
     guess = Extrapolation()
@@ -134,9 +172,9 @@ class BaumEagon(BaseConsensus):
 
     Parameters
     ----------
-    n_clusters : int
-        Number of clusters k; it must be given. A cluster that is no object's largest is not in
-        `labels_`.
+    n_clusters : int, default=2
+        Number of clusters k. The method does not find it by itself. A cluster that is no
+        object's largest is not in `labels_`: then there are fewer, with a warning.
     solver : {'auto', 'paper'}, default='auto'
         'paper' is the transform and nothing else. 'auto' extrapolates from one transform to the
         next wherever that does not raise the error, which takes far fewer steps.
@@ -152,9 +190,6 @@ class BaumEagon(BaseConsensus):
         A start has converged when a step lowers its mean squared error by no more than this.
     max_iter : int, default=10000
         The most steps of a start.
-    callback : callable, optional
-        Called after every step as ``callback(done, total)`` with the number of starts behind
-        (a start under way counts as the share of `max_iter` used) and of all.
     random_state : int, RandomState or None, default=None
         Seed of the starts.
 
@@ -166,15 +201,15 @@ class BaumEagon(BaseConsensus):
         The cluster of largest probability, of equal ones the first. Consecutive from 0, largest
         cluster first.
     n_clusters_ : int
-        Number of clusters in `labels_`.
+        Number of clusters in `labels_`: `n_clusters` or fewer.
     error_ : float
         Sum over ordered pairs of (S_ij - y_i'y_j)^2.
     n_iter_ : int
         Number of steps of the start that was selected.
     converged_ : bool
         Whether it converged.
-    history_ : ndarray of shape (n_iter_ + 1,)
-        Its error before each step and at the end.
+    history_ : ndarray of shape (n_iter_ + 1, 2)
+        Of that start: number of steps, and error then. It never rises.
     runs_ : list of GrowthRun
         For every start: error, n_iter, converged.
     confidence_ : ndarray of shape (n_objects,)
@@ -183,6 +218,13 @@ class BaumEagon(BaseConsensus):
         What was fitted.
     n_features_in_ : int
         Number of partitions.
+
+    Warns
+    -----
+    UserWarning
+        If some clusters are no object's best, so that there are fewer than `n_clusters`.
+    ConvergenceWarning
+        If the selected start did not converge in `max_iter` steps.
 
     Notes
     -----
@@ -213,7 +255,9 @@ class BaumEagon(BaseConsensus):
     """
 
     finds_n_clusters = False
+    objective = "squared error"
 
+    n_clusters: int
     membership_: Array
 
     object_parameters = ("init",)
@@ -221,7 +265,7 @@ class BaumEagon(BaseConsensus):
 
     def __init__(
         self,
-        n_clusters: int | None = None,
+        n_clusters: int = 2,
         *,
         solver: Literal["auto", "paper"] = "auto",
         init: str | ArrayLike = "random",
@@ -229,7 +273,6 @@ class BaumEagon(BaseConsensus):
         diagonal: bool = True,
         tol: float = 1e-7,
         max_iter: int = 10_000,
-        callback: Callable[[float, int], Any] | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -239,49 +282,41 @@ class BaumEagon(BaseConsensus):
         self.diagonal = diagonal
         self.tol = tol
         self.max_iter = max_iter
-        self.callback = callback
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        self._check_parameters()
-        assert self.n_clusters is not None
-        if isinstance(self.init, str):
+        check_choice("solver", self.solver, ("auto", "paper"))
+        check_tolerance("tol", self.tol)
+        for name in ("n_init", "max_iter"):
+            check_count(name, getattr(self, name))
+        given = check_init(self.init, self.n_clusters, ensemble.n_objects)
+        if given is not None:
+            starts = [given]
+        else:
             entropy = check_random_state(self.random_state).randint(0, 2**32, 4, dtype=np.uint32)
             k, n = int(self.n_clusters), ensemble.n_objects
-            starts = [draw_start(n, k, [*entropy, k, start]) for start in range(self.n_init)]
-        else:
-            starts = [check_init(self, self.init, ensemble)]
-        return self._keep(self._grow(ensemble, starts))
+            starts = [draw_memberships(n, k, [*entropy, k, start]) for start in range(self.n_init)]
+        problem = Problem.of_objects(ensemble)
 
-    def _grow(self, ensemble: Ensemble, starts: list[Array]) -> list[Growth]:
-        """Run every start, as many at a time as there are threads."""
-        from numba import get_num_threads
-
-        problem = Problem.of_objects(ensemble).holding_counts()
-        progress = Progress(self.callback, len(starts))
-
-        def run(start: int) -> Growth:
-            found = grow_memberships(
+        def run(start: int, report: Callable[[float], None]) -> Growth:
+            return grow_memberships(
                 problem,
                 starts[start],
                 solver=self.solver,
                 diagonal=self.diagonal,
                 tol=self.tol,
                 max_iter=self.max_iter,
-                report=lambda n_iter: progress(start, n_iter / self.max_iter),
+                report=lambda n_iter: report(n_iter / self.max_iter),
             )
-            progress(start, 1.0)
-            return found
 
-        with ThreadPoolExecutor(max(1, min(len(starts), get_num_threads()))) as pool:
-            return list(pool.map(run, range(len(starts))))
+        return self._keep(run_starts(len(starts), run))
 
     def _keep(self, found: list[Growth]) -> NDArray[np.int64]:
         """Set the fitted attributes from the start of smallest error; return its labels."""
         self.runs_ = [growth.run for growth in found]
         best = min(found, key=lambda growth: growth.run.error)
         self.error_, self.n_iter_, self.converged_ = best.run
-        self.history_ = np.array(best.history)
+        self.history_ = np.column_stack([np.arange(len(best.history)), best.history])
         if not self.converged_:
             warnings.warn(
                 f"BaumEagon stopped after {self.n_iter_} steps while its error still falls. Raise "
@@ -290,22 +325,12 @@ class BaumEagon(BaseConsensus):
                 stacklevel=4,
             )
         self.membership_ = largest_cluster_first(np.minimum(best.Y.T, 1.0))  # rounding can pass 1
-        return np.argmax(self.membership_, axis=1)
+        labels = np.argmax(self.membership_, axis=1)
+        warn_of_empty_clusters(self, int(labels.max()) + 1)
+        return labels
 
     def _confidence(self, ensemble: Ensemble) -> Array:
         return self.membership_.max(axis=1)
-
-    def _check_parameters(self) -> None:
-        if self.solver not in ("auto", "paper"):
-            raise ValueError(f"solver must be one of 'auto', 'paper'; got {self.solver!r}.")
-        if isinstance(self.init, str) and self.init != "random":
-            raise ValueError(
-                f"init must be 'random' or memberships of shape (n_objects, k); got {self.init!r}."
-            )
-        if not isinstance(self.tol, Real) or not self.tol >= 0:
-            raise ValueError(f"tol must be a number of at least 0; got {self.tol!r}.")
-        for name in ("n_init", "max_iter"):
-            check_positive_integer(name, getattr(self, name))
 
     def predict_proba(self, X: ArrayLike | Ensemble | Any) -> Array:
         """Return the memberships of new label rows, those of the objects of the fit being fixed.

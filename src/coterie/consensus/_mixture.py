@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._progress import stretch
 from coterie.consensus._base import BaseConsensus
+from coterie.consensus._soft import (
+    check_count,
+    check_tolerance,
+    draw_seeds,
+    first_appearance,
+    warn_of_empty_clusters,
+)
 from coterie.ensemble import Ensemble
 
 __all__ = ["MixtureModel"]
@@ -45,11 +51,10 @@ def maximize(ensemble: Ensemble, resp: NDArray[np.float64]) -> Components:
 
     patterns = ensemble.patterns
     offsets = ensemble.offsets
-    table = tally(patterns.labels, offsets, patterns.counts.astype(np.float64), resp)
+    table, totals = tally(patterns.labels, offsets, patterns.counts.astype(np.float64), resp)
     shares = np.empty_like(table)
-    for e, k in enumerate(ensemble.n_clusters):
+    for e, (k, total) in enumerate(zip(ensemble.n_clusters, totals, strict=True)):
         block = table[offsets[e] : offsets[e + 1]]
-        total = block.sum(axis=0)
         # A component of which the partition saw nothing: any label is as good as another.
         shares[offsets[e] : offsets[e + 1]] = np.where(
             total > 0, block / np.where(total > 0, total, 1.0), 1.0 / k
@@ -57,37 +62,6 @@ def maximize(ensemble: Ensemble, resp: NDArray[np.float64]) -> Components:
     weights = patterns.counts @ resp / ensemble.n_objects
     with np.errstate(divide="ignore"):
         return Components(np.log(weights), np.log(shares))
-
-
-def draw_seeds(
-    ensemble: Ensemble, n_components: int, random: np.random.RandomState
-) -> NDArray[np.float64]:
-    """Return responsibilities of 0 and 1: each row goes to the nearest of k rows drawn apart.
-
-    The first is an object drawn at random, each next one is drawn with a probability in
-    proportion to the squared distance to the nearest so far, as in k-means++; the distance of
-    two rows is the share of partitions that put them apart.
-    """
-    from coterie._kernels.mixture import mean_disagreement
-
-    rows, counts, _ = ensemble.patterns
-    resp = np.zeros((len(rows), n_components))
-    nearest = np.zeros(len(rows), dtype=np.int64)
-    distance = np.full(len(rows), np.inf)
-    odds = counts.astype(np.float64)
-    for c in range(n_components):
-        if odds.sum() == 0:  # fewer distinct rows than components: these stay empty
-            break
-        ends = np.cumsum(odds)
-        seed = int(np.searchsorted(ends, random.uniform() * ends[-1], side="right"))
-        found = mean_disagreement(rows, rows[seed])
-        found[seed] = 0.0
-        nearer = found < distance
-        nearest[nearer] = c
-        distance[nearer] = found[nearer]
-        odds = counts * distance**2
-    resp[np.arange(len(rows)), nearest] = 1.0
-    return resp
 
 
 def climb(ensemble: Ensemble, resp: NDArray[np.float64], *, tol: float, max_iter: int) -> Start:
@@ -143,6 +117,8 @@ class MixtureModel(BaseConsensus):
         Steps of the returned start.
     converged_ : bool
         Whether it ended before `max_iter`.
+    history_ : ndarray of shape (n_iter_, 2)
+        Of the returned start: number of steps, and log-likelihood then. It never falls.
     confidence_ : ndarray of shape (n_objects,)
         How safe the object's place is, by one measure for all methods: of the support for its
         own cluster and for the best other one, the share of its own. Near 0.5 the other would
@@ -190,10 +166,13 @@ class MixtureModel(BaseConsensus):
     """
 
     finds_n_clusters = False
+    objective = "log-likelihood"
+
+    n_clusters: int
 
     def __init__(
         self,
-        n_clusters: int | None = 2,
+        n_clusters: int = 2,
         *,
         n_init: int = 10,
         tol: float = 1e-6,
@@ -207,14 +186,15 @@ class MixtureModel(BaseConsensus):
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        self._check_parameters()
-        assert self.n_clusters is not None
+        check_tolerance("tol", self.tol)
+        for name in ("n_init", "max_iter"):
+            check_count(name, getattr(self, name))
         random = check_random_state(self.random_state)
         best = None
         reached = []
         with stretch("starts", self.n_init) as done:
             for _ in range(self.n_init):
-                resp = draw_seeds(ensemble, self.n_clusters, random)
+                resp = np.eye(self.n_clusters)[draw_seeds(ensemble, self.n_clusters, random)]
                 start = climb(ensemble, resp, tol=self.tol, max_iter=self.max_iter)
                 reached.append(start.log_likelihoods[-1])
                 if best is None or reached[-1] > best.log_likelihoods[-1]:
@@ -225,6 +205,7 @@ class MixtureModel(BaseConsensus):
         self.log_likelihood_ = best.log_likelihoods[-1]
         self.n_iter_ = len(best.log_likelihoods)
         self.converged_ = best.converged
+        self.history_ = np.column_stack([np.arange(1, self.n_iter_ + 1), best.log_likelihoods])
         return self._keep(ensemble, best)
 
     def _keep(self, ensemble: Ensemble, best: Start) -> NDArray[np.int64]:
@@ -233,17 +214,9 @@ class MixtureModel(BaseConsensus):
         inverse = ensemble.patterns.inverse
         chosen = np.argmax(np.round(best.resp, _DIGITS), axis=1)[inverse]
         sizes = np.bincount(chosen, minlength=n_components)
-        first = np.full(n_components, ensemble.n_objects)
-        first[chosen[::-1]] = np.arange(len(chosen) - 1, -1, -1)
-        order = np.lexsort((first, -sizes))
+        order = np.lexsort((first_appearance(chosen, n_components), -sizes))
         n_found = int((sizes > 0).sum())
-        if n_found < n_components:
-            warnings.warn(
-                f"only {n_found} of n_clusters={n_components} components are the best for some "
-                f"object ({len(best.resp)} distinct label rows); the others are empty.",
-                UserWarning,
-                stacklevel=4,
-            )
+        warn_of_empty_clusters(self, n_found)
         self._components = Components(
             best.components.log_weights[order],
             np.maximum(best.components.log_shares[:, order], _IMPOSSIBLE),
@@ -281,11 +254,3 @@ class MixtureModel(BaseConsensus):
         proba = self._proba(codes)[:, : self.n_clusters_]
         by_age = np.argsort(self._tie_order[: self.n_clusters_])
         return by_age[np.argmax(np.round(proba[:, by_age], _DIGITS), axis=1)]
-
-    def _check_parameters(self) -> None:
-        if not self.n_init >= 1:
-            raise ValueError(f"n_init must be at least 1; got {self.n_init}.")
-        if not self.max_iter >= 1:
-            raise ValueError(f"max_iter must be at least 1; got {self.max_iter}.")
-        if not self.tol >= 0:
-            raise ValueError(f"tol must not be negative; got {self.tol}.")

@@ -7,11 +7,10 @@ Identical objects may share one column. Let y_1..y_m be the memberships of m ide
 and h the part of the likelihood that one of them has with all other objects. The whole is
 sum h(y_i) + N sum_{i<j} log y_i'y_j + const. If all take the memberships of object i it is
 m h(y_i) + N m(m - 1)/2 log y_i'y_i, and the mean of this over i is at least the former, because
-log y_i'y_j <= (log y_i'y_i + log y_j'y_j)/2 (Cauchy and Schwarz). So the best of the m ways to
-make them equal is never worse, some optimum of the likelihood has equal columns for identical
-objects, and there the gradient of a shared column is the gradient of each of its objects: the
-KKT conditions are the same. `solver='auto'` makes them equal in the start and keeps them so;
-`solver='paper'` has one column per object, as the paper.
+log y_i'y_j <= (log y_i'y_i + log y_j'y_j)/2 (Cauchy and Schwarz). So some optimum of the
+likelihood has equal columns for identical objects, and there the gradient of a shared column is
+the gradient of each of its objects: the KKT conditions are the same. `solver='auto'` shares
+columns wherever the start does; `solver='paper'` has one column per object, as the paper.
 """
 
 from __future__ import annotations
@@ -19,9 +18,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from numbers import Integral, Real
-from threading import Lock
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -30,18 +26,26 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._labels import order_by_size
 from coterie.consensus._base import BaseConsensus
-from coterie.consensus._peace_blocks import Votes, coarse_optimum
+from coterie.consensus._soft import (
+    check_choice,
+    check_count,
+    check_init,
+    check_tolerance,
+    draw_memberships,
+    draw_seeds,
+    first_appearance,
+    largest_cluster_first,
+    run_starts,
+    soften,
+    warn_of_empty_clusters,
+)
 from coterie.ensemble import Ensemble, narrow_columns
 
 __all__ = ["PEACE", "Run", "gradient", "kkt_residual", "log_likelihood"]
 
 Array = NDArray[np.float64]
 
-SLOW = 0.7  # what a pass leaves of the gap, above which it is worth while to extrapolate
-WINDOW = 10  # earlier passes that an extrapolation uses
-HELD = 1 << 26  # bytes of counts that are kept rather than made afresh
 PATIENCE = 3  # numbers of clusters without a better criterion before the search ends
 _BLOCK = 512  # new rows placed at a time
 
@@ -50,12 +54,14 @@ class Problem(NamedTuple):
     """The counts of all pairs, as the kernels take them: the labels they are made from."""
 
     columns: NDArray[Any]
+    """(L, p) compact codes."""
     missing: Any
+    """The code that means missing."""
     has_missing: bool
-    counts: NDArray[Any]
-    """Of all pairs, if they are held, else empty; of the type that counts are made in."""
     weights: Array
     """Objects per column."""
+    count_type: NDArray[Any]
+    """An empty array of the type in which partitions are counted."""
 
     @classmethod
     def of(
@@ -65,8 +71,8 @@ class Problem(NamedTuple):
         from coterie._kernels.coassociation import count_dtype, missing_code
 
         columns = narrow_columns(labels, n_codes)
-        none = np.empty((0, 0, 0), dtype=count_dtype(labels.shape[1]))
-        return cls(columns, missing_code(columns), has_missing, none, weights)
+        count_type = np.empty(0, dtype=count_dtype(labels.shape[1]))
+        return cls(columns, missing_code(columns), has_missing, weights, count_type)
 
     @classmethod
     def of_objects(cls, ensemble: Ensemble) -> Problem:
@@ -82,46 +88,30 @@ class Problem(NamedTuple):
         weights = patterns.counts.astype(np.float64)
         return cls.of(patterns.labels, n_codes, weights, ensemble.has_missing)
 
-    def holding_counts(self) -> Problem:
-        """Return the same with the counts of all pairs in memory, unless they are many.
-
-        They are small integers, so that is a fraction of a co-association matrix; making them
-        afresh takes about a sixth of a pass.
-        """
-        from coterie._kernels.coassociation import count_matrix, observed_matrix
-
-        matrices = [count_matrix, observed_matrix] if self.has_missing else [count_matrix]
-        if len(matrices) * len(self.weights) ** 2 * self.counts.itemsize > HELD:
-            return self
-        return self._replace(counts=np.stack([matrix(self.columns) for matrix in matrices]))
-
-    def mean_observations(self) -> float:
-        """Return the mean over objects of sum_j N_ij, by which the tolerance is scaled."""
-        from coterie._kernels.peace import observations
-
-        votes = np.empty(len(self.weights))
-        observations(*self, votes)
-        return float(votes @ self.weights / self.weights.sum())
-
     def log_likelihood(self, Y: Array) -> float:
         """Return f(Y) over i < j."""
         from coterie._kernels.peace import likelihood
 
-        return float(likelihood(*self, Y))
+        return float(likelihood(self, Y))
 
     def gradient(self, Y: Array) -> Array:
         """Return the gradients g_i, one column each."""
         from coterie._kernels.peace import gradients
 
-        G = np.empty_like(Y)
-        gradients(*self, Y, G)
+        G: Array = gradients(self, Y)
         return G
 
     def residual(self, Y: Array) -> float:
         """Return [g_J]_U - [g_J]_V."""
-        from coterie._kernels.peace import residual
+        from coterie._kernels.peace import steepest
 
-        return float(residual(self.gradient(Y), Y)) if len(Y) > 1 else 0.0
+        return float(steepest(self.gradient(Y), Y)[0]) if len(Y) > 1 else 0.0
+
+
+def mean_observations(ensemble: Ensemble) -> float:
+    """Return the mean over objects of sum_j N_ij, by which the tolerance is scaled."""
+    seen = (ensemble.labels >= 0).sum(axis=0).astype(np.float64)
+    return float((seen * (seen - 1.0)).sum()) / ensemble.n_objects
 
 
 # --- the likelihood of given memberships -------------------------------------------------------
@@ -184,7 +174,7 @@ class State(NamedTuple):
     Y: Array
     n_iter: int
     residual: float
-    """Exact in the last state; before, the largest gap met in the last pass."""
+    """Exact in the last state; before, with 'auto', the largest gap met in the last pass."""
     finished: bool
 
 
@@ -204,15 +194,8 @@ def climb_by_the_paper(
     gap = problem.residual(Y)
     while gap >= stop_below and n_iter < max_iter:
         yield State(Y, n_iter, gap, False)
-        steps, _ = climb_one_by_one(
-            *problem,
-            Y,
-            problem.gradient(Y),
-            stop_below,
-            min(Y.shape[1], max_iter - n_iter),
-            True,
-            no_path,
-        )
+        n_steps = min(Y.shape[1], max_iter - n_iter)
+        steps = climb_one_by_one(problem, Y, problem.gradient(Y), stop_below, n_steps, no_path)
         n_iter += int(steps)
         gap = problem.residual(Y)
         if steps == 0:
@@ -223,109 +206,25 @@ def climb_by_the_paper(
 def climb_by_columns(
     problem: Problem, Y: Array, stop_below: float, max_iter: int
 ) -> Iterator[State]:
-    """Move one column at a time to its best memberships by Newton steps; yield after each pass.
-
-    Passes in the order of the objects end in poorer optima than the paper's order, which lets
-    clusters grow around the objects that are clearest. So the first pass is as many of the
-    paper's steps as there are columns. Where that leads is cheap to see in a model of hard
-    clusters (`coarse_optimum`): the second step goes there, if the likelihood is not lower.
-
-    Passes alone converge linearly, at a rate near 1. So the passes of the recent past are
-    combined to guess where they lead (Anderson's extrapolation) unless they are quick anyway; the
-    guess is taken only if its likelihood is not lower than that of the pass.
-    """
-    from coterie._kernels.peace import climb_one_by_one, gain, residual, sweep
+    """Move one column at a time to its best memberships by Newton steps; yield after each pass."""
+    from coterie._kernels.peace import sweep
 
     Y = Y.copy()
-    guess = Extrapolation()
-    slope, n_iter = problem.gradient(Y), 0
-    gap = residual(slope, Y) if len(Y) > 1 else 0.0
-    exact = True  # whether that is the gap of Y, not the largest that was met on the way
-    if gap >= stop_below and max_iter > 1:
+    n_iter, n_moved = 0, 1
+    gap = problem.residual(Y)
+    while gap >= stop_below and n_iter < max_iter and n_moved > 0:
         yield State(Y, n_iter, gap, False)
-        Y = Y.copy()
-        _, gap = climb_one_by_one(
-            *problem, Y, slope, stop_below, Y.shape[1], False, np.empty((0, 4))
-        )
-        n_iter, exact = 1, gap < stop_below
-        if exact:
-            gap = problem.residual(Y)
-    if gap >= stop_below and n_iter < max_iter:
-        yield State(Y, n_iter, gap, False)
-        coarse = coarse_optimum(Votes.of(problem), Y)
-        if gain(*problem, Y, coarse) >= 0.0:
-            Y = coarse
+        gap, n_moved = sweep(problem, Y, 0.25 * stop_below)
         n_iter += 1
-    while gap >= stop_below and n_iter < max_iter:
-        yield State(Y, n_iter, gap, False)
-        passed, before = Y.copy(), gap
-        gap, n_moved = sweep(*problem, passed, 0.25 * stop_below)
-        n_iter, exact = n_iter + 1, False
-        if gap < stop_below or n_moved == 0:
-            Y = passed
-            gap, exact = problem.residual(Y), True
-            if n_moved == 0:
-                break
-            continue
-        further = guess(Y, passed)
-        Y = passed
-        if further is not None and gap > SLOW * before:
-            if gain(*problem, passed, further) >= 0.0:
-                Y = further
-            else:
-                guess.forget()
-    yield State(Y, n_iter, gap if exact else problem.residual(Y), True)
-
-
-class Extrapolation:
-    """Anderson's extrapolation of a map x -> S(x), for memberships.
-
-    Of the affine combinations of the last points x, that one is sought for which S(x) - x is
-    smallest if S were linear; the same combination of the S(x) is the guess. Entries that are 0
-    in S(x) stay 0, and none falls below a tenth of what it is there.
-    """
-
-    def __init__(self) -> None:
-        self._last: tuple[Array, Array] | None = None
-        self._moves: list[Array] = []
-        self._changes: list[Array] = []
-
-    def forget(self) -> None:
-        """Start again from nothing."""
-        self.__init__()  # type: ignore[misc]
-
-    def __call__(self, x: Array, image: Array) -> Array | None:
-        """Take note of S(x) = image; return the guess, None as long as there is too little."""
-        from coterie._kernels.peace import products
-
-        change = image - x
-        last, self._last = self._last, (image.ravel(), change.ravel())
-        if last is None:
-            return None
-        # The differences of S(x), and of S(x) - x, from one point to the next.
-        self._moves = [*self._moves, image.ravel() - last[0]][-WINDOW:]
-        self._changes = [*self._changes, change.ravel() - last[1]][-WINDOW:]
-        square, right = products(np.array(self._changes), change.ravel())
-        size = np.trace(square)
-        if not size > 0.0:
-            return None
-        square[np.diag_indices_from(square)] += 1e-12 * size
-        factors = np.linalg.solve(square, right)
-        guess = image.ravel().copy()
-        for factor, moved in zip(factors, self._moves, strict=True):
-            guess -= factor * moved
-        guess = np.maximum(guess.reshape(image.shape), 0.1 * image)
-        total = guess.sum(axis=0)
-        return guess / total if np.isfinite(total).all() else None
+        if gap < stop_below:  # as met in the pass: later moves can have raised it
+            gap = problem.residual(Y)
+    yield State(Y, n_iter, problem.residual(Y), True)
 
 
 CLIMBS: dict[str, Callable[[Problem, Array, float, int], Iterator[State]]] = {
     "auto": climb_by_columns,
     "paper": climb_by_the_paper,
 }
-
-
-# --- starts ------------------------------------------------------------------------------------
 
 
 class Run(NamedTuple):
@@ -344,40 +243,6 @@ class Outcome(NamedTuple):
     run: Run
     Y: Array
     history: list[tuple[int, float]]
-
-
-class Progress:
-    """Tells a callback how far all starts have come, whichever thread asks."""
-
-    def __init__(self, callback: Callable[[float, int], Any] | None, total: int) -> None:
-        self._callback, self._lock = callback, Lock()
-        self._shares = np.zeros(total)
-
-    def __call__(self, task: int, share: float) -> None:
-        if self._callback is None:
-            return
-        with self._lock:
-            self._shares[task] = max(self._shares[task], share)
-            self._callback(float(self._shares.sum()), len(self._shares))
-
-
-def draw_start(n_objects: int, n_clusters: int, seed: Any) -> Array:
-    """Return columns drawn from the uniform Dirichlet distribution."""
-    rng = np.random.default_rng(seed)
-    return np.ascontiguousarray(rng.dirichlet(np.ones(n_clusters), size=n_objects).T)
-
-
-def share_columns(ensemble: Ensemble, Y: Array) -> Array:
-    """Return a column per pattern: of identical objects, the one with the best likelihood."""
-    from coterie._kernels.peace import best_twin
-
-    patterns = ensemble.patterns
-    if len(patterns.counts) < ensemble.n_objects:
-        Y = Y.copy()
-        best_twin(*Problem.of_objects(ensemble)[:4], patterns.inverse, Y)
-    first = np.empty(len(patterns.counts), dtype=np.int64)
-    first[patterns.inverse[::-1]] = np.arange(ensemble.n_objects - 1, -1, -1)
-    return np.ascontiguousarray(Y[:, first])
 
 
 def run_start(
@@ -400,7 +265,7 @@ def run_start(
             history.append((state.n_iter, problem.log_likelihood(state.Y)))
         if turn == 0:
             first = state.residual
-        report(1.0 if state.finished else share_done(first, state.residual, stop_below))
+        report(share_done(first, state.residual, stop_below))
     # Without any pair to tell apart (one cluster, one object, nothing seen) there is no gap.
     converged = state.residual < stop_below or state.residual == 0.0
     run = Run(len(Y), history[-1][1], state.n_iter, state.residual, converged)
@@ -417,42 +282,6 @@ def share_done(first: float, now: float, stop_below: float) -> float:
 def best_of(outcomes: list[Outcome]) -> Outcome:
     """Return the outcome of highest likelihood, the first of equal ones."""
     return max(outcomes, key=lambda outcome: outcome.run.log_likelihood)
-
-
-def run_starts(
-    ensemble: Ensemble,
-    starts: list[Array],
-    *,
-    solver: str,
-    tol: float,
-    max_iter: int,
-    callback: Callable[[float, int], Any] | None = None,
-) -> list[Outcome]:
-    """Climb from every start, as many at a time as there are threads; columns are of objects."""
-    from numba import get_num_threads
-
-    shared = solver == "auto"
-    problem = Problem.of_patterns(ensemble) if shared else Problem.of_objects(ensemble)
-    problem = problem.holding_counts()
-    stop_below = tol * problem.mean_observations()
-    progress = Progress(callback, len(starts))
-
-    def run(task: int) -> Outcome:
-        Y = share_columns(ensemble, starts[task]) if shared else starts[task]
-        outcome = run_start(
-            problem,
-            Y,
-            solver=solver,
-            stop_below=stop_below,
-            max_iter=max_iter,
-            report=lambda share: progress(task, share),
-        )
-        if shared:
-            outcome = outcome._replace(Y=outcome.Y[:, ensemble.patterns.inverse])
-        return outcome
-
-    with ThreadPoolExecutor(max(1, min(len(starts), get_num_threads()))) as pool:
-        return list(pool.map(run, range(len(starts))))
 
 
 # --- the number of clusters --------------------------------------------------------------------
@@ -506,21 +335,22 @@ class PEACE(BaseConsensus):
     Parameters
     ----------
     n_clusters : int, optional
-        Number of clusters k. A cluster that is no object's largest is not in `labels_`. Default:
-        chosen by the criterion in Notes.
+        Number of clusters k. A cluster that is no object's largest is not in `labels_`: then
+        there are fewer, with a warning. Default: chosen by the criterion in Notes.
     solver : {'auto', 'paper'}, default='auto'
         'paper' is Algorithm 1: mass is moved from one cluster to another in the one object
-        where that pays most, by an exact line search. 'auto' begins like that, looks for a good
-        arrangement of clusters in a coarser model (two divided anew, two joined and a third
-        divided), then moves all memberships of one object at a time by Newton steps and
-        extrapolates from one pass over the objects to the next: the same conditions to the same
-        tolerance, several times faster. Neither ever takes a step that lowers the likelihood.
-        From the same start they may end in different optima.
+        where that pays most, by an exact line search. 'auto' moves all memberships of one object
+        at a time by a Newton step, in passes over the objects: the same conditions to the same
+        tolerance, many times faster. Neither ever takes a step that lowers the likelihood. From
+        the same start they may end in different optima.
     init : 'random' or array-like of shape (n_objects, k), default='random'
-        Memberships to start from: drawn from the uniform Dirichlet distribution, or given (then
-        one start; `n_clusters` must be k or None, which takes k from it).
+        Memberships to start from. 'random' with 'paper': drawn from the uniform Dirichlet
+        distribution, as in the paper. 'random' with 'auto': k objects are drawn far apart, and
+        every object has half of its mass with the nearest of them, half spread over all
+        clusters. Given memberships make one start; `n_clusters` must be k or None, which takes
+        k from them.
     n_init : int, default=5
-        Number of random starts.
+        Number of random starts; the one of highest likelihood is kept.
     tol : float, default=1e-6
         A start has converged when the KKT conditions hold to this, relative to the mean number
         of votes on the pairs of an object.
@@ -528,10 +358,6 @@ class PEACE(BaseConsensus):
         The most steps ('paper') or passes over the objects ('auto') of a start.
     max_clusters : int, default=20
         The largest number of clusters tried where `n_clusters` is None.
-    callback : callable, optional
-        Called now and then as ``callback(done, total)``: of `total` starts, `done` are behind,
-        a start under way counting as a part. For a progress bar. With ``n_clusters=None`` it
-        starts again for each number of clusters.
     random_state : int, RandomState or None, default=None
         Seed of the starts.
 
@@ -544,7 +370,7 @@ class PEACE(BaseConsensus):
         The cluster of largest probability, of equal ones the first. Consecutive from 0, largest
         cluster first.
     n_clusters_ : int
-        Number of clusters in `labels_`.
+        Number of clusters in `labels_`: `n_clusters` or fewer.
     log_likelihood_ : float
         Of the memberships, over pairs i < j, without binomial coefficients.
     kkt_residual_ : float
@@ -558,7 +384,8 @@ class PEACE(BaseConsensus):
     converged_ : bool
         Whether that start converged.
     history_ : ndarray of shape (m, 2)
-        Of that start: number of iterations, and log-likelihood then. It never falls.
+        Of that start: number of iterations, and log-likelihood then. It never falls. With
+        'auto' it is computed after 0, 1, 2, 4, 8, ... passes and at the end.
     runs_ : list of Run
         For every start: n_clusters, log_likelihood, n_iter, kkt_residual, converged.
     criterion_ : dict or None
@@ -570,6 +397,13 @@ class PEACE(BaseConsensus):
     n_features_in_ : int
         Number of partitions.
 
+    Warns
+    -----
+    UserWarning
+        If some clusters are no object's best, so that there are fewer than `n_clusters`.
+    ConvergenceWarning
+        If the selected start did not converge in `max_iter` iterations.
+
     Notes
     -----
     Missing labels: N_ij and the count of votes for "together" are of the partitions that saw
@@ -578,6 +412,10 @@ class PEACE(BaseConsensus):
     Memory is linear in the size of the ensemble: counts of pairs are made from the labels when
     they are needed, in small integers, and no array over pairs is kept. A pass costs
     O(p^2 (k + L)) time for p distinct label rows. Starts run on as many threads as numba has.
+
+    Many clusters: memberships have n (k - 1) free values, and there are n (n - 1) / 2 pairs of
+    objects. With k > (n + 1) / 2 there are more values than pairs, so that the likelihood no
+    longer determines the memberships, and most clusters stay empty.
 
     The likelihood has many optima. A higher one is not always a better partition; `runs_` shows
     how much the starts differ.
@@ -612,6 +450,8 @@ class PEACE(BaseConsensus):
     array([[0.31, 0.69]])
     """
 
+    objective = "log-likelihood"
+
     membership_: Array
 
     object_parameters = ("init",)
@@ -627,7 +467,6 @@ class PEACE(BaseConsensus):
         tol: float = 1e-6,
         max_iter: int = 1_000_000,
         max_clusters: int = 20,
-        callback: Callable[[float, int], Any] | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -637,49 +476,69 @@ class PEACE(BaseConsensus):
         self.tol = tol
         self.max_iter = max_iter
         self.max_clusters = max_clusters
-        self.callback = callback
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        self._check_parameters()
+        check_choice("solver", self.solver, tuple(CLIMBS))
+        check_tolerance("tol", self.tol)
+        for name in ("n_init", "max_iter", "max_clusters"):
+            check_count(name, getattr(self, name))
         self.criterion_ = None
-        given = None if isinstance(self.init, str) else check_init(self, self.init, ensemble)
+        self.tolerance_ = self.tol * mean_observations(ensemble)
+        given = check_init(self.init, self.n_clusters, ensemble.n_objects)
+        entropy = check_random_state(self.random_state).randint(0, 2**32, 4, dtype=np.uint32)
         if given is not None:
             check_likely(ensemble, given)
             outcomes = self._climb(ensemble, [given])
+        elif self.n_clusters is not None:
+            outcomes = self._fit_k(ensemble, int(self.n_clusters), entropy)
         else:
-            entropy = check_random_state(self.random_state).randint(0, 2**32, 4, dtype=np.uint32)
+            outcomes, self.criterion_ = search_n_clusters(
+                ensemble,
+                lambda k: self._fit_k(ensemble, k, entropy),
+                min(self.max_clusters, ensemble.n_objects),
+            )
+        return self._keep(outcomes)
 
-            def fit(n_clusters: int) -> list[Outcome]:
-                seeds = [[*entropy, n_clusters, start] for start in range(self.n_init)]
-                n = ensemble.n_objects
-                if n_clusters == 1 or n == 1:  # there is but one way
-                    seeds = seeds[:1]
-                return self._climb(ensemble, [draw_start(n, n_clusters, seed) for seed in seeds])
-
-            if self.n_clusters is not None:
-                outcomes = fit(int(self.n_clusters))
-            else:
-                most = min(self.max_clusters, ensemble.n_objects)
-                outcomes, self.criterion_ = search_n_clusters(ensemble, fit, most)
-        return self._keep(ensemble, outcomes)
+    def _fit_k(self, ensemble: Ensemble, k: int, entropy: NDArray[np.uint32]) -> list[Outcome]:
+        """Climb from random starts with k clusters."""
+        n = ensemble.n_objects
+        n_starts = 1 if k == 1 else self.n_init
+        seeds = [[*entropy, k, start] for start in range(n_starts)]
+        if self.solver == "paper":
+            return self._climb(ensemble, [draw_memberships(n, k, seed) for seed in seeds])
+        starts = [draw_seeds(ensemble, k, np.random.default_rng(seed)) for seed in seeds]
+        inverse = ensemble.patterns.inverse
+        return self._climb(ensemble, [soften(labels[inverse], k) for labels in starts])
 
     def _climb(self, ensemble: Ensemble, starts: list[Array]) -> list[Outcome]:
-        return run_starts(
-            ensemble,
-            starts,
-            solver=self.solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            callback=self.callback,
-        )
+        """Climb from every start; columns are of objects."""
+        inverse = ensemble.patterns.inverse
+        first = first_appearance(inverse, len(ensemble.patterns.counts))
+        # Identical objects share a column if they do so in every start.
+        shared = self.solver == "auto" and all((Y[:, first[inverse]] == Y).all() for Y in starts)
+        problem = Problem.of_patterns(ensemble) if shared else Problem.of_objects(ensemble)
 
-    def _keep(self, ensemble: Ensemble, outcomes: list[Outcome]) -> NDArray[np.int64]:
+        def run(start: int, report: Callable[[float], None]) -> Outcome:
+            Y = starts[start]
+            outcome = run_start(
+                problem,
+                np.ascontiguousarray(Y[:, first]) if shared else Y,
+                solver=self.solver,
+                stop_below=self.tolerance_,
+                max_iter=self.max_iter,
+                report=report,
+            )
+            return outcome._replace(Y=outcome.Y[:, inverse]) if shared else outcome
+
+        found: list[Outcome] = run_starts(len(starts), run)
+        return found
+
+    def _keep(self, outcomes: list[Outcome]) -> NDArray[np.int64]:
         """Set the fitted attributes from the best start; return its labels."""
         self.runs_ = [outcome.run for outcome in outcomes]
         best = best_of(outcomes)
         _, self.log_likelihood_, self.n_iter_, self.kkt_residual_, self.converged_ = best.run
-        self.tolerance_ = self.tol * Problem.of_patterns(ensemble).mean_observations()
         self.history_ = np.array(best.history)
         if not self.converged_:
             warnings.warn(
@@ -690,24 +549,12 @@ class PEACE(BaseConsensus):
                 stacklevel=4,
             )
         self.membership_ = largest_cluster_first(np.minimum(best.Y.T, 1.0))  # rounding can pass 1
-        return np.argmax(self.membership_, axis=1)
+        labels = np.argmax(self.membership_, axis=1)
+        warn_of_empty_clusters(self, int(labels.max()) + 1)
+        return labels
 
     def _confidence(self, ensemble: Ensemble) -> Array:
         return self.membership_.max(axis=1)
-
-    def _check_parameters(self) -> None:
-        if self.solver not in CLIMBS:
-            raise ValueError(
-                f"solver must be one of {', '.join(map(repr, CLIMBS))}; got {self.solver!r}."
-            )
-        if isinstance(self.init, str) and self.init != "random":
-            raise ValueError(
-                f"init must be 'random' or memberships of shape (n_objects, k); got {self.init!r}."
-            )
-        if not isinstance(self.tol, Real) or not self.tol >= 0:
-            raise ValueError(f"tol must be a number of at least 0; got {self.tol!r}.")
-        for name in ("n_init", "max_iter", "max_clusters"):
-            check_positive_integer(name, getattr(self, name))
 
     def predict_proba(self, X: ArrayLike | Ensemble | Any) -> Array:
         """Return the memberships of new label rows.
@@ -755,52 +602,9 @@ def place_rows(
         )
         Y = np.vstack([membership, placed[start : start + _BLOCK]])
         Y = np.ascontiguousarray(Y.T)
-        place_new(*problem, Y, n, tol, 1000)
+        place_new(problem, Y, n, tol, 1000)
         placed[start : start + _BLOCK] = Y[:, n:].T
     return placed
-
-
-def largest_cluster_first(membership: Array) -> Array:
-    """Return memberships with columns in the order that their labels will have.
-
-    Ties go to the lowest column, so another order can change labels: until nothing changes.
-    """
-    k = membership.shape[1]
-    for _ in range(k + 1):
-        labels = np.argmax(membership, axis=1)
-        names = order_by_size(labels)
-        used = np.empty(names.max() + 1, dtype=np.int64)
-        used[names] = labels
-        order = np.concatenate([used, np.setdiff1d(np.arange(k), used)])
-        if np.array_equal(order, np.arange(k)):
-            break
-        membership = membership[:, order]
-    return np.ascontiguousarray(membership)
-
-
-def check_init(estimator: BaseConsensus, init: Any, ensemble: Ensemble) -> Array:
-    """Return given memberships as columns, or say what is wrong with them."""
-    membership = np.array(init, dtype=np.float64)
-    n = ensemble.n_objects
-    if membership.ndim != 2 or membership.shape[0] != n or membership.shape[1] < 1:
-        raise ValueError(
-            f"init must be 'random' or memberships of shape ({n}, k), one row per object; got "
-            f"shape {membership.shape}."
-        )
-    k = membership.shape[1]
-    if estimator.n_clusters is not None and estimator.n_clusters != k:
-        raise ValueError(
-            f"init must have n_clusters = {estimator.n_clusters} columns; got {k}. Leave "
-            "n_clusters out to take it from init."
-        )
-    # Written so that NaN fails.
-    sums = membership.sum(axis=1)
-    if not (membership >= 0).all() or not (np.abs(sums - 1.0) <= 1e-6).all():
-        raise ValueError(
-            "init must hold probabilities: no entry negative, every row summing to 1. Divide the "
-            "rows by their sums."
-        )
-    return np.ascontiguousarray((membership / sums[:, None]).T)
 
 
 def check_likely(ensemble: Ensemble, Y: Array) -> None:
@@ -811,9 +615,3 @@ def check_likely(ensemble: Ensemble, Y: Array) -> None:
             "together in a partition has no cluster in common, or some pair that is apart is "
             "wholly in one cluster. Mix a little of 1/k into init."
         )
-
-
-def check_positive_integer(name: str, value: Any) -> None:
-    """Refuse what is no count."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} must be an integer of at least 1; got {value!r}.")

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
+from sklearn.utils.validation import check_is_fitted
 
 from coterie._labels import order_by_size
 from coterie._linkage import average_tree
 from coterie._progress import stretch
 from coterie.consensus._base import BaseConsensus
+from coterie.consensus._soft import (
+    check_choice,
+    check_count,
+    first_appearance,
+    warn_of_empty_clusters,
+)
 from coterie.ensemble import Ensemble
 
 __all__ = ["Voting"]
@@ -55,7 +61,8 @@ def match_clusters(table: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return (k_e, k): the label that each cluster of a partition gets, as rows of 0 and 1.
 
     The matching with most objects in common, by the Hungarian method. A cluster left over gets
-    the label it has most objects in common with, the smallest of equal ones.
+    the label it has most objects in common with, the smallest of equal ones. Which of several
+    best matchings it is depends on the order of the rows.
     """
     chosen = np.argmax(table, axis=1)
     clusters, labels = linear_sum_assignment(table, maximize=True)
@@ -83,7 +90,9 @@ def hold_ballot(
             seen = codes >= 0
             place = codes[seen].astype(np.int64) * n_clusters + labels[seen]
             table = np.bincount(place, minlength=k * n_clusters).reshape(k, n_clusters)
-            stands_for[offsets[e] : offsets[e + 1]] = relabel(table)
+            # Clusters in the order of their first objects: their names must not break ties.
+            order = np.argsort(first_appearance(codes, k))
+            stands_for[offsets[e] + order] = relabel(table[order])
             votes += cast_votes(stands_for[offsets[e] : offsets[e + 1]], rows[:, e])
             done[0] += 1
     return Ballot(stands_for, votes, winners(votes)[inverse])
@@ -101,6 +110,12 @@ def cast_votes(stands_for: NDArray[np.float64], codes: NDArray[np.int32]) -> NDA
 def winners(votes: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the label with most votes in each row; of those within 1e-9, the smallest."""
     return np.argmax(votes >= votes.max(axis=1, keepdims=True) - 1e-9, axis=1)
+
+
+def shares(votes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return votes as shares of their sum in each row; all equal where there is no vote."""
+    total = votes.sum(axis=1, keepdims=True)
+    return np.divide(votes, total, out=np.full_like(votes, 1.0 / votes.shape[1]), where=total > 0)
 
 
 class Voting(BaseConsensus):
@@ -131,14 +146,17 @@ class Voting(BaseConsensus):
     n_clusters_ : int
         Number of clusters found: labels with which some object ended.
     membership_ : ndarray of shape (n_objects, n_clusters)
-        Share of the votes for each label; 1/k for objects that no partition saw. Columns
-        in the order of the labels, those that nobody ended with last.
+        Share of the votes for each label, 1 / `n_clusters` for objects that no partition saw.
+        Columns in the order of the labels, those that nobody ended with last.
     reference_ : int or None
         The partition that was the first reference; None if it was average linkage.
     n_iter_ : int
         Number of rounds.
     converged_ : bool
         Whether the last round changed nothing.
+    history_ : ndarray of shape (n_iter_, 2)
+        Number of rounds, and then the sum over objects of the votes for their label. With
+        plurality voting it never falls.
     confidence_ : ndarray of shape (n_objects,)
         How safe the object's place is, by one measure for all methods: of the support for its
         own cluster and for the best other one, the share of its own. Near 0.5 the other would
@@ -162,7 +180,11 @@ class Voting(BaseConsensus):
 
     Missing labels are no vote. An object without any vote gets label 0.
 
-    Ties: the smallest label, in the order of the sizes in the reference.
+    Ties: the smallest label, in the order of the sizes in the reference. Of several best
+    matchings with the reference, one is taken that depends on the order of the objects, never on
+    the names of the clusters.
+
+    Prediction: the label with most votes for the new row. `predict_proba` gives their shares.
 
     References
     ----------
@@ -189,10 +211,13 @@ class Voting(BaseConsensus):
     """
 
     finds_n_clusters = False
+    objective = "votes for the consensus"
+
+    n_clusters: int
 
     def __init__(
         self,
-        n_clusters: int | None = 2,
+        n_clusters: int = 2,
         *,
         voting: Literal["plurality", "cumulative"] = "plurality",
         max_iter: int = 100,
@@ -202,49 +227,59 @@ class Voting(BaseConsensus):
         self.max_iter = max_iter
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        if self.voting not in VOTES:
-            raise ValueError(f"voting must be one of {VOTES}; got {self.voting!r}.")
-        if not self.max_iter >= 1:
-            raise ValueError(f"max_iter must be at least 1; got {self.max_iter}.")
-        assert self.n_clusters is not None
+        check_choice("voting", self.voting, VOTES)
+        check_count("max_iter", self.max_iter)
         labels, self.reference_ = choose_reference(ensemble, self.n_clusters)
         self.converged_ = False
+        history = []
         for round_ in range(self.max_iter):
             with stretch(f"round {round_ + 1}"):
                 ballot = hold_ballot(ensemble, labels, self.n_clusters, self.voting)
             self.converged_ = np.array_equal(ballot.labels, labels)
             self.n_iter_ = round_ + 1
+            history.append((self.n_iter_, ensemble.patterns.counts @ ballot.votes.max(axis=1)))
             labels = ballot.labels
             if self.converged_:
                 break
+        self.history_ = np.array(history)
         return self._keep(ensemble, ballot)
 
     def _keep(self, ensemble: Ensemble, ballot: Ballot) -> NDArray[np.int64]:
         """Put the labels in the order of their clusters."""
         n_labels = ballot.votes.shape[1]
         sizes = np.bincount(ballot.labels, minlength=n_labels)
-        first = np.full(n_labels, ensemble.n_objects)
-        first[ballot.labels[::-1]] = np.arange(ensemble.n_objects - 1, -1, -1)
-        self._order = np.lexsort((first, -sizes))
-        n_found = int((sizes > 0).sum())
-        if n_found < n_labels:
-            warnings.warn(
-                f"no object ended with {n_labels - n_found} of the n_clusters={n_labels} labels; "
-                f"there are {n_found} clusters.",
-                UserWarning,
-                stacklevel=4,
-            )
+        self._order = np.lexsort((first_appearance(ballot.labels, n_labels), -sizes))
+        self._rank = np.argsort(self._order)
         self._stands_for = ballot.stands_for
         self._is_used = sizes > 0
-        share = ballot.votes / np.maximum(ballot.votes.sum(axis=1, keepdims=True), 1e-300)
-        self.membership_ = share[:, self._order][ensemble.patterns.inverse]
-        self._rank = np.argsort(self._order)
+        warn_of_empty_clusters(self, int(self._is_used.sum()))
+        self.membership_ = shares(ballot.votes)[:, self._order][ensemble.patterns.inverse]
         return self._rank[ballot.labels]
 
+    def predict_proba(self, X: ArrayLike | Ensemble | Any) -> NDArray[np.float64]:
+        """Return the share of the votes for each label, for new label rows.
+
+        Parameters
+        ----------
+        X : Ensemble or array-like of shape (n_new, n_partitions)
+            As for `predict`.
+
+        Returns
+        -------
+        membership : ndarray of shape (n_new, n_clusters)
+            Columns as in `membership_`. A row without any known label gets 1 / n_clusters.
+        """
+        check_is_fitted(self)
+        return shares(self._count_votes(self._encode(X)))[:, self._order]
+
     def _predict(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
+        votes = self._count_votes(codes)
+        votes[:, ~self._is_used] = -1.0
+        return self._rank[winners(votes)]
+
+    def _count_votes(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
         offsets = self.ensemble_.offsets
         votes = np.zeros((len(codes), self._stands_for.shape[1]))
         for e in range(codes.shape[1]):
             votes += cast_votes(self._stands_for[offsets[e] : offsets[e + 1]], codes[:, e])
-        votes[:, ~self._is_used] = -1.0
-        return self._rank[winners(votes)]
+        return votes

@@ -100,15 +100,13 @@ def likelihood_steps(model: Any) -> LikelihoodSteps:
     """Return the history of a fitted method."""
     from coterie.plotting._style import fitted, needs
 
-    history = needs(model, "history_", "LACA, PEACE and BaumEagon have it.")
+    history = needs(model, "history_", "LACA and the methods with memberships have it.")
     model = fitted(model)
     if hasattr(history[0], "log_likelihood"):
         values = np.array([step.log_likelihood for step in history])
         return LikelihoodSteps(np.arange(1, 1 + len(values)), values, "log-likelihood")
     values = np.asarray(history, dtype=np.float64)
-    if values.ndim == 2:
-        return LikelihoodSteps(values[:, 0].astype(np.int64), values[:, 1], "log-likelihood")
-    return LikelihoodSteps(np.arange(len(values)), values, "squared error")
+    return LikelihoodSteps(values[:, 0].astype(np.int64), values[:, 1], model.objective)
 
 
 def plot_likelihood(
@@ -122,8 +120,8 @@ def plot_likelihood(
 
     Parameters
     ----------
-    model : fitted LACA, PEACE or BaumEagon
-        What to draw; for BaumEagon it is the squared error, which falls.
+    model : fitted LACA, PEACE, MixtureModel, BaumEagon or Voting
+        What to draw; for BaumEagon it is the squared error, which falls, for Voting the votes.
     over : {'iterations', 'clusters'}, default='iterations'
         'clusters' draws the cuts of LACA's last tree.
     max_clusters : int, optional
