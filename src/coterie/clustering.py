@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie._notebook import FittedRepr
+from coterie._reading import check_names_unique
 from coterie.consensus import CONSENSUS
 from coterie.consensus._base import BaseConsensus
 from coterie.generation import RandomizedEnsemble
@@ -93,6 +94,7 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         -------
         self : object
         """
+        check_names_unique(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         self.generator_ = self._make_generator()
         self.ensemble_ = self.generator_.fit_transform(X)

@@ -211,7 +211,7 @@ def test_data_without_a_header(run, tmp_path):
         ("a,b\n1,2\n1,2\n1,2\n", "all rows are the same in a, b"),
         ("a,b\n1,2\n3,inf\n5,6\n", "column 'b' holds inf in row 1"),
         ("a,b\n1,\n3,\n5,\n", "column 'b' has no value at all"),
-        ("a,b\n1,2\n3,4,5\n", "more fields than the first"),
+        ("a,b\n1,2\n3,4,5\n", "line 3 has 3 fields, the first line has 2"),
         ("a;b\n1;2\n3;4\n", "--separator ';'"),
         ("a,b\n1,x\n3,4\n", "column 'b' holds text ('x')"),
         ("a,b\n1,2020-01-01\n3,2020-01-02\n", "column 'b' holds text"),

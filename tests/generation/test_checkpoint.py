@@ -270,13 +270,13 @@ def test_broken_manifest(tmp_path):
     manifest = tmp_path / "manifest.json"
     manifest.write_text(manifest.read_text()[:100])
     calls = []
-    with pytest.warns(UserWarning, match="cannot be read .* written anew"):
+    with pytest.warns(UserWarning, match="is not JSON.* written anew"):
         again = _maker(tmp_path, callback=lambda *c: calls.append(c)).fit_transform(X)
     assert again == alone
     assert calls == [(8, 8)]
     (tmp_path / "thesis.tex").touch()
     manifest.write_text("{")
-    with pytest.raises(ValueError, match="is not a checkpoint"):
+    with pytest.raises(ValueError, match="is no checkpoint"):
         _maker(tmp_path).fit(X)
     assert manifest.read_text() == "{"
 

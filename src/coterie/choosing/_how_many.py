@@ -13,6 +13,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_array, check_random_state
 
 from coterie._memory import memory_limit_bytes
+from coterie._reading import check_names_unique
 from coterie.choosing._structure import StructureTest, structure_test
 from coterie.ensemble import Ensemble
 
@@ -237,6 +238,7 @@ def how_many_clusters(
         runs = lambda k: Ensemble(cuts[k])  # noqa: E731
     else:
         kind = "features"
+        check_names_unique(X)
         X = check_array(X, dtype=np.float64, ensure_min_samples=2)
         if structure is True:
             test = structure_test(X, random_state=seeds[1])
