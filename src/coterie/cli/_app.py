@@ -147,7 +147,8 @@ def _usage_message(error: Any, args: Sequence[str]) -> str:
     context = getattr(error, "ctx", None)
     where = context.command_path if context is not None else "coterie"
     message = message.replace("Value error, ", "").rstrip(".")
-    return f"{message}{'' if message.endswith('?') else '.'}{_hint(message, args)} See '{where} --help'."
+    message += "" if message.endswith("?") else "."
+    return f"{message}{_hint(message, args)} See '{where} --help'."
 
 
 def _hint(message: str, args: Sequence[str]) -> str:

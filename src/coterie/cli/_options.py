@@ -11,6 +11,7 @@ import typer
 
 from coterie.cli._bases import BASES
 from coterie.cli._errors import InputError
+from coterie.cli._methods import method_facts
 
 DEFAULT_METHOD = "laca"  # of ConsensusClustering, which takes long to import
 
@@ -21,9 +22,7 @@ _OUTPUT = "Output"
 
 
 def _complete_method(incomplete: str) -> list[str]:
-    from coterie.consensus import CONSENSUS
-
-    return [name for name in sorted(CONSENSUS) if name.startswith(incomplete)]
+    return [name for name in sorted(method_facts()) if name.startswith(incomplete)]
 
 
 def _complete_base(incomplete: str) -> list[str]:

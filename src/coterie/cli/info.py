@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -51,31 +52,25 @@ def _installation() -> dict[str, Any]:
     import platform
 
     import numba
-    import sklearn
 
     import coterie
     from coterie._memory import format_bytes, memory_limit_bytes
     from coterie.cli._errors import refused_input
-    from coterie.cli._run import default_method
-    from coterie.consensus import CONSENSUS
+    from coterie.cli._methods import method_facts
 
     with refused_input():
         limit = memory_limit_bytes()
     return {
         "coterie": coterie.__version__,
         "python": platform.python_version(),
-        "scikit-learn": sklearn.__version__,
-        "methods": {name: _first_line(cls) for name, cls in CONSENSUS.items()},
-        "default method": default_method(),
+        "scikit-learn": version("scikit-learn"),
+        "methods": {name: facts.summary.rstrip(".") for name, facts in method_facts().items()},
+        "default method": options.DEFAULT_METHOD,
         "threads": numba.get_num_threads(),
         "memory limit": f"{format_bytes(limit)} for one array over pairs of objects; set "
         "COTERIE_MEMORY_LIMIT to change it",
         "extras": {extra: _extra_state(extra) for extra in sorted(_EXTRAS)},
     }
-
-
-def _first_line(cls: type) -> str:
-    return (cls.__doc__ or cls.__name__).strip().split("\n")[0].rstrip(".")
 
 
 def _extra_state(extra: str) -> str:
