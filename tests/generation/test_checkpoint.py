@@ -295,6 +295,33 @@ def test_foreign_places_are_refused(tmp_path):
         _maker(tmp_path).fit(X)
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"entropy": "abc"},
+        {"entropy": []},
+        {"entropy": [[1]]},
+        {"entropy": [-1]},
+        {"data": "x"},
+        {"parameters": [1]},
+        {"versions": None},
+    ],
+)
+def test_manifest_of_another_shape(tmp_path, changed):
+    _maker(tmp_path).fit(X)
+    path = tmp_path / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changed))
+    with pytest.raises(ValueError, match="was not written by RandomizedEnsemble"):
+        _maker(tmp_path).fit(X)
+
+
+def test_manifest_that_is_nested_too_deeply(tmp_path):
+    (tmp_path / "manifest.json").write_text("[" * 100_000)
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(ValueError, match="nested too deeply"):
+        _maker(tmp_path).fit(X)
+
+
 def test_values_are_described_alike_in_every_process():
     def plus(x):
         return x + 1
