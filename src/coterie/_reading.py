@@ -273,7 +273,7 @@ def read_npy(path: Path) -> NDArray[Any]:
             # Mapped, so that nothing is allocated for what the header claims.
             array = np.load(path, mmap_mode="r", allow_pickle=False)
         except ValueError as error:
-            if "pickle" in str(error):
+            if "pickle" in str(error) or "Python objects" in str(error):
                 raise ValueError("it is not a numpy array of numbers or text") from error
             if "mmap length" in str(error):
                 size = format_bytes(path.stat().st_size)

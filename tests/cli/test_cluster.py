@@ -231,6 +231,12 @@ def test_files_that_are_no_tables(refuse, tmp_path, name):
 def test_arrays_of_the_wrong_shape(refuse, tmp_path):
     np.save(tmp_path / "v.npy", np.arange(5))
     assert "two axes" in refuse("cluster", "v.npy")
+    np.save(tmp_path / "o.npy", np.array([[1, None]]), allow_pickle=True)
+    assert "not a numpy array of numbers or text" in refuse("cluster", "o.npy")
+    np.save(tmp_path / "c.npy", np.ones((3, 2), dtype=complex))
+    assert "it holds complex128" in refuse("cluster", "c.npy")
+    np.save(tmp_path / "e.npy", np.empty((0, 3)))
+    assert "no rows" in refuse("cluster", "e.npy")
 
 
 def test_files_that_are_not_there(refuse, table, tmp_path):

@@ -276,7 +276,7 @@ def test_closed_streams(table, tmp_path):
 def test_full_device(table):
     done = start("info", table, shell_words="> /dev/full")
     assert done.returncode == 2
-    assert done.stderr == "coterie: standard input or output: No space left on device.\n"
+    assert done.stderr == "coterie: cannot read or write: No space left on device.\n"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a limit that Linux keeps")

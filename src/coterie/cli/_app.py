@@ -91,12 +91,14 @@ def _fail(message: object, code: int, error: BaseException | None = None) -> int
 
 def _fail_at_file(error: OSError) -> int:
     """Print one line on a file or stream that cannot be read or written."""
+    if error.errno is None:  # an error of ours, whose message says all
+        return _fail(error, BAD_INPUT, error)
     if error.filename:
         return _fail(f"{error.filename}: {error.strerror}", BAD_INPUT, error)
     _drop_output()
-    closed = "standard input or output is closed"
-    what = closed if error.errno == errno.EBADF else f"standard input or output: {error.strerror}"
-    return _fail(f"{what}.", BAD_INPUT, error)
+    if error.errno == errno.EBADF:
+        return _fail("standard input or output is closed.", BAD_INPUT, error)
+    return _fail(f"cannot read or write: {error.strerror}.", BAD_INPUT, error)
 
 
 def _drop_output() -> None:

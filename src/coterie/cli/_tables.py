@@ -253,7 +253,8 @@ def as_numbers(series: pl.Series, missing: Sequence[str] = ()) -> NDArray[np.flo
     value, row = text[wrong[0]], int(wrong[0])
     if re.fullmatch(r"[+-]?\d+,\d+", value):
         return NotNumbers(
-            f"{value!r} in row {row} (counted from 0)", "Write decimal points instead of commas."
+            f"decimal commas ({value!r} in row {row}, counted from 0)",
+            "Write decimal points instead of commas.",
         )
     if 2 * len(wrong) >= len(series) - text.null_count():
         return NotNumbers(f"text ({_shortened(value)})")

@@ -67,8 +67,8 @@ def _installation() -> dict[str, Any]:
         "methods": {name: facts.summary.rstrip(".") for name, facts in method_facts().items()},
         "default method": options.DEFAULT_METHOD,
         "threads": numba.get_num_threads(),
-        "memory limit": f"{format_bytes(limit)} for one array over pairs of objects; set "
-        "COTERIE_MEMORY_LIMIT to change it",
+        "memory limit": f"{format_bytes(limit)} for one array over pairs of objects or "
+        "one table; set COTERIE_MEMORY_LIMIT to change it",
         "extras": {extra: _extra_state(extra) for extra in sorted(_EXTRAS)},
     }
 
