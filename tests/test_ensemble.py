@@ -852,8 +852,10 @@ def test_csv_with_names_of_objects(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "cannot be read as a table of labels"),
-        ("a,b\n1,2,3\n", "cannot be read as a table of labels"),
+        ("", "x.csv is empty"),
+        ("a,b\n1,2,3\n", "line 2 has 3 fields, the first line has 2"),
+        ("a,b\n1,2\n3\n", "line 3 has 1 field, the first line has 2"),
+        ("a,a\n1,2\n", "two columns with the name 'a'"),
         ("a,b\n", r"got 0 sample\(s\)"),
         ("a\n0.5\n1.5\n", r"column 0 holds 0\.5"),
         ("a,b\n,\n,\n", "every partition is missing"),

@@ -12,6 +12,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie._notebook import FittedRepr
+from coterie._reading import check_names_unique
 from coterie.choosing._how_many import MIN_SHARE, how_many_clusters
 from coterie.consensus import CONSENSUS
 from coterie.consensus._base import BaseConsensus, pass_seed
@@ -106,6 +107,7 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         -------
         self : object
         """
+        check_names_unique(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.generator_ = self._make_generator(X.shape[0], seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,8 +23,9 @@ from coterie._encode import (
     recode,
 )
 from coterie._files import written_whole
-from coterie._memory import check_fits
+from coterie._memory import MemoryLimitError, check_fits
 from coterie._progress import stretch
+from coterie._reading import ZippedArrays, check_regular, read_csv
 
 __all__ = ["Ensemble", "Patterns", "as_ensemble"]
 
@@ -510,37 +511,16 @@ class Ensemble:
     def load(cls, path: str | os.PathLike[str]) -> Ensemble:
         """Read an ensemble that `save` wrote."""
         try:
+            check_regular(Path(path))
             with open(path, "rb") as file:  # numpy leaves a broken archive open
-                archive = np.load(file, allow_pickle=False)
-                if not isinstance(archive, np.lib.npyio.NpzFile):
-                    raise ValueError("it holds a single array")
-                arrays = {name: archive[name] for name in archive.files}
-            if int(arrays["format"]) > _FORMAT:
-                raise ValueError(
-                    f"{path} was written by a newer coterie (format {int(arrays['format'])}); "
-                    "update coterie to read it."
-                )
-            encoded = _read_columns_of(arrays)
-            n_partitions = len(encoded)
-            made = object.__new__(cls)
-            made._fill(
-                encoded,
-                arrays["groups"],
-                arrays["validity"],
-                [arrays[f"posteriors_{e}"] for e in range(n_partitions)]
-                if "posteriors_0" in arrays
-                else None,
-                [(arrays[f"centres_{e}"], arrays[f"weights_{e}"]) for e in range(n_partitions)]
-                if "centres_0" in arrays
-                else None,
-                _features_of(arrays),
-            )
-            made._set(columns=_frozen(arrays["columns"]), n_columns=int(arrays["n_columns"]))
+                made = cls._from_arrays(ZippedArrays(file, Path(path)), path)
+        except MemoryLimitError:
+            raise
         except OSError as error:
             if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
                 raise
             raise ValueError(f"{path} is not an ensemble file: {error}.") from error
-        except (KeyError, EOFError, BadZipFile, zlib.error) as error:
+        except (KeyError, TypeError, EOFError, BadZipFile, zlib.error) as error:
             raise ValueError(f"{path} is not an ensemble file: {error}.") from error
         except ValueError as error:
             if "newer coterie" in str(error):
@@ -549,6 +529,32 @@ class Ensemble:
                 f"{path} is not an ensemble file: {error}. Label tables are read with "
                 "Ensemble.from_csv."
             ) from error
+        return made
+
+    @classmethod
+    def _from_arrays(cls, arrays: Mapping[str, NDArray[Any]], path: object) -> Ensemble:
+        """Return the ensemble of the arrays in a file; other arrays in it are not read."""
+        if int(arrays["format"]) > _FORMAT:
+            raise ValueError(
+                f"{path} was written by a newer coterie (format {int(arrays['format'])}); "
+                "update coterie to read it."
+            )
+        encoded = _read_columns_of(arrays)
+        n_partitions = len(encoded)
+        made = object.__new__(cls)
+        made._fill(
+            encoded,
+            arrays["groups"],
+            arrays["validity"],
+            [arrays[f"posteriors_{e}"] for e in range(n_partitions)]
+            if "posteriors_0" in arrays
+            else None,
+            [(arrays[f"centres_{e}"], arrays[f"weights_{e}"]) for e in range(n_partitions)]
+            if "centres_0" in arrays
+            else None,
+            _features_of(arrays),
+        )
+        made._set(columns=_frozen(arrays["columns"]), n_columns=int(arrays["n_columns"]))
         return made
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
@@ -584,12 +590,7 @@ class Ensemble:
         id_column : str, optional
             A column with the names of the objects, which is no partition.
         """
-        import polars as pl
-
-        try:
-            table = pl.read_csv(Path(path), separator=separator, infer_schema=False)
-        except pl.exceptions.PolarsError as error:
-            raise ValueError(f"{path} cannot be read as a table of labels: {error}") from error
+        table = read_csv(Path(path), path, separator=separator)
         if id_column is not None:
             if id_column not in table.columns:
                 raise ValueError(
@@ -787,7 +788,7 @@ def _check_validity(validity: ArrayLike | None, n_partitions: int) -> NDArray[np
     return array
 
 
-def _read_columns_of(arrays: dict[str, NDArray[Any]]) -> list[Column]:
+def _read_columns_of(arrays: Mapping[str, NDArray[Any]]) -> list[Column]:
     """Return the partitions in the arrays of a file, checked: compiled code trusts the codes."""
     labels = arrays["labels"]
     if labels.ndim != 2 or labels.dtype.kind not in "iu":
@@ -835,7 +836,7 @@ def _parts_of(features: Any) -> dict[str, NDArray[Any]]:
     }
 
 
-def _features_of(arrays: dict[str, NDArray[Any]]) -> Any:
+def _features_of(arrays: Mapping[str, NDArray[Any]]) -> Any:
     """Return the features in the arrays of a file, or None."""
     if "features_data" not in arrays:
         return arrays.get("features")

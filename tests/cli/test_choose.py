@@ -1,12 +1,14 @@
 """``coterie choose``."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
 
-from coterie import RandomizedEnsemble
+from coterie import RandomizedEnsemble, how_many_clusters
+from coterie.cli.choose import print_numbers
 
 QUICK = ("--range", "2-5", "--runs", "4")
 
@@ -44,8 +46,22 @@ def test_table_for_people(run, data):
     result = run("choose", "lumps.csv", *QUICK)
     assert "There are clusters" in result.stdout
     assert "3 clusters: " in result.stdout
-    assert "PAC" in result.stdout
+    assert result.stdout.startswith("3 clusters: ")  # the answer first
+    table, legend = result.stdout.split("choice ", 1)
+    for heading in ("peaks", "PAC", "stab.", "MSTE"):
+        assert heading in table
+        assert f"\n{heading} " in legend
     assert "No clusters" in run("choose", "noise.csv", *QUICK).stdout
+
+
+def test_criteria_of_any_name_are_shown(data, capsys):
+    found = how_many_clusters(np.random.default_rng(0).normal(size=(40, 2)), [2, 3])
+    criteria = {"gap": np.array([0.125, np.nan]), "pac": np.array([0.5, 0.25])}
+    print_numbers(replace(found, criteria=criteria, choices={"gap": 2}))
+    shown = capsys.readouterr().out
+    assert "gap" in shown
+    assert "0.125" in shown
+    assert "share of pairs" in shown
 
 
 def test_ensemble_and_picture(run, data):

@@ -211,7 +211,7 @@ def test_data_without_a_header(run, tmp_path):
         ("a,b\n1,2\n1,2\n1,2\n", "all rows are the same in a, b"),
         ("a,b\n1,2\n3,inf\n5,6\n", "column 'b' holds inf in row 1"),
         ("a,b\n1,\n3,\n5,\n", "column 'b' has no value at all"),
-        ("a,b\n1,2\n3,4,5\n", "more fields than the first"),
+        ("a,b\n1,2\n3,4,5\n", "line 3 has 3 fields, the first line has 2"),
         ("a;b\n1;2\n3;4\n", "--separator ';'"),
         ("a,b\n1,x\n3,4\n", "column 'b' holds text ('x')"),
         ("a,b\n1,2020-01-01\n3,2020-01-02\n", "column 'b' holds text"),
@@ -231,6 +231,12 @@ def test_files_that_are_no_tables(refuse, tmp_path, name):
 def test_arrays_of_the_wrong_shape(refuse, tmp_path):
     np.save(tmp_path / "v.npy", np.arange(5))
     assert "two axes" in refuse("cluster", "v.npy")
+    np.save(tmp_path / "o.npy", np.array([[1, None]]), allow_pickle=True)
+    assert "not a numpy array of numbers or text" in refuse("cluster", "o.npy")
+    np.save(tmp_path / "c.npy", np.ones((3, 2), dtype=complex))
+    assert "it holds complex128" in refuse("cluster", "c.npy")
+    np.save(tmp_path / "e.npy", np.empty((0, 3)))
+    assert "no rows" in refuse("cluster", "e.npy")
 
 
 def test_files_that_are_not_there(refuse, table, tmp_path):

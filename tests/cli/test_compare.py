@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from coterie import Ensemble, RandomizedEnsemble
+from coterie.cli.compare import _memory_cell
 
 FEW = ("--method", "eac", "--method", "voting", "--partitions", "10", "--halves", "1")
 
@@ -49,6 +50,11 @@ def test_table_for_people(run, data):
     assert "agreement of the methods" in result.stdout
     quiet = run("compare", "data.csv", "--truth", "class", "--clusters", "3", "-q", *FEW)
     assert quiet.stdout == quiet.stderr == ""
+
+
+def test_memory_for_people():
+    shown = [_memory_cell(n) for n in (None, 0, 4096, 3 * 1024**2)]
+    assert shown == ["-", "< 1 MB", "< 1 MB", "3.0 MB"]
 
 
 @pytest.mark.parametrize("source", ["ensemble.npz", "labels.csv"])

@@ -270,13 +270,13 @@ def test_broken_manifest(tmp_path):
     manifest = tmp_path / "manifest.json"
     manifest.write_text(manifest.read_text()[:100])
     calls = []
-    with pytest.warns(UserWarning, match="cannot be read .* written anew"):
+    with pytest.warns(UserWarning, match="is not JSON.* written anew"):
         again = _maker(tmp_path, callback=lambda *c: calls.append(c)).fit_transform(X)
     assert again == alone
     assert calls == [(8, 8)]
     (tmp_path / "thesis.tex").touch()
     manifest.write_text("{")
-    with pytest.raises(ValueError, match="is not a checkpoint"):
+    with pytest.raises(ValueError, match="is no checkpoint"):
         _maker(tmp_path).fit(X)
     assert manifest.read_text() == "{"
 
@@ -292,6 +292,33 @@ def test_foreign_places_are_refused(tmp_path):
     manifest = {"what": "partitions of coterie.RandomizedEnsemble", "entropy": [1], "format": 99}
     (tmp_path / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(ValueError, match="has the format 99"):
+        _maker(tmp_path).fit(X)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"entropy": "abc"},
+        {"entropy": []},
+        {"entropy": [[1]]},
+        {"entropy": [-1]},
+        {"data": "x"},
+        {"parameters": [1]},
+        {"versions": None},
+    ],
+)
+def test_manifest_of_another_shape(tmp_path, changed):
+    _maker(tmp_path).fit(X)
+    path = tmp_path / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changed))
+    with pytest.raises(ValueError, match="was not written by RandomizedEnsemble"):
+        _maker(tmp_path).fit(X)
+
+
+def test_manifest_that_is_nested_too_deeply(tmp_path):
+    (tmp_path / "manifest.json").write_text("[" * 100_000)
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(ValueError, match="nested too deeply"):
         _maker(tmp_path).fit(X)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import pairwise_distances, silhouette_samples
 from sklearn.utils import check_array, check_random_state
 
+from coterie._reading import check_names_unique
 from coterie.choosing._resampling import (
     N_BINS,
     RESAMPLED,
@@ -279,6 +280,7 @@ def _gather(
         distances = _walk_distances(X)
         apart = 1.0 - X.coassociation(memory_limit=8 * X.n_objects**2)
         return _Evidence(None, X, distances, _nearest(apart))
+    check_names_unique(X)
     X = check_array(X, dtype=np.float64, accept_sparse="csr", ensure_min_samples=2)
     if ensemble is None:
         n = X.shape[0]

@@ -12,6 +12,7 @@ from scipy.stats import t
 from sklearn.utils import check_array, check_random_state
 
 from coterie._progress import stretch
+from coterie._reading import check_names_unique
 from coterie.ensemble import Ensemble
 
 __all__ = ["StructureTest", "structure_test"]
@@ -166,6 +167,7 @@ def structure_test(
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
     if isinstance(X, Ensemble):
         return _test_ensemble(X, null, alpha, rng)
+    check_names_unique(X)
     X = check_array(X, dtype=np.float64, ensure_min_samples=1)
     return _test_features(X, null, n_null, alpha, max_objects, rng)
 

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import inspect
 import os
+import re
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from coterie._memory import format_bytes
 from coterie.cli import choose, cluster, compare, consense, demo, explain, info, report, reproduce
 from coterie.cli._errors import InputError, one_line
 
-__all__ = ["app", "main"]
+__all__ = ["app", "run"]
 
 BAD_INPUT, INTERNAL, INTERRUPTED, BROKEN_PIPE = 2, 1, 130, 141
 
 # Where click's exceptions live depends on the version of typer; a public name leads there.
 _ClickError: type[Exception] = typer.BadParameter.__mro__[2]
 _DEBUG = "COTERIE_DEBUG"
+_LEAST_ADDRESS_SPACE = 2 * 1024**3
 
 
 class _Commands(TyperGroup):
@@ -36,9 +42,18 @@ class _Commands(TyperGroup):
             os.environ[_DEBUG] = "1"
         settings["standalone_mode"] = False
         try:
+            if not {"-h", "--help", "--version"} & set(args):
+                _check_address_space()
             code = super().main(args=args, **settings)
+            sys.stdout.flush()
         except _ClickError as error:
-            code = _fail(_usage_message(error), BAD_INPUT, error)
+            code = _fail(_usage_message(error, args), BAD_INPUT, error)
+        except InputError as error:
+            code = _fail(error, BAD_INPUT, error)
+        except OSError as error:
+            code = _fail_at_file(error)
+        except (KeyboardInterrupt, typer.Abort):
+            code = _fail("interrupted.", INTERRUPTED)
         sys.exit(code if isinstance(code, int) else 0)
 
     def invoke(self, ctx: Any) -> Any:
@@ -51,20 +66,18 @@ class _Commands(TyperGroup):
         except KeyboardInterrupt as error:
             raise typer.Exit(_fail(_interrupted(error), INTERRUPTED)) from None
         except BrokenPipeError:
-            # Whoever read our output has seen enough. Python would complain at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            # Whoever read our output has seen enough.
+            _drop_output()
             raise typer.Exit(BROKEN_PIPE) from None
         except InputError as error:
             raise typer.Exit(_fail(error, BAD_INPUT, error)) from None
         except OSError as error:
-            what = f"{error.filename}: {error.strerror}" if error.filename else error
-            raise typer.Exit(_fail(what, BAD_INPUT, error)) from None
+            raise typer.Exit(_fail_at_file(error)) from None
+        except MemoryError as error:
+            message = f"there is not enough memory. {error}"
+            raise typer.Exit(_fail(message, BAD_INPUT, error)) from None
         except Exception as error:
-            message = (
-                f"internal error: {type(error).__name__}: {error}. This should not happen; "
-                f"please report it, with what {_DEBUG}=1 prints in addition."
-            )
-            raise typer.Exit(_fail(message, INTERNAL, error)) from None
+            raise typer.Exit(_fail(_internal_error(error), INTERNAL, error)) from None
         return result
 
 
@@ -76,13 +89,77 @@ def _fail(message: object, code: int, error: BaseException | None = None) -> int
     return code
 
 
-def _usage_message(error: Any) -> str:
+def _fail_at_file(error: OSError) -> int:
+    """Print one line on a file or stream that cannot be read or written."""
+    if error.errno is None:  # an error of ours, whose message says all
+        return _fail(error, BAD_INPUT, error)
+    if error.filename:
+        return _fail(f"{error.filename}: {error.strerror}", BAD_INPUT, error)
+    _drop_output()
+    if error.errno == errno.EBADF:
+        return _fail("standard input or output is closed.", BAD_INPUT, error)
+    return _fail(f"cannot read or write: {error.strerror}.", BAD_INPUT, error)
+
+
+def _drop_output() -> None:
+    """Send the rest of the output nowhere: Python would complain at exit that it cannot write."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _internal_error(error: Exception) -> str:
+    """Return what to say of an error that nobody foresaw."""
+    what = f"{type(error).__name__}: {error}"
+    limit = _address_space()
+    if limit is not None:
+        return (
+            f"{one_line(what).rstrip('.')}. The address space is limited to "
+            f"{format_bytes(limit)}, which may be too little; try 'ulimit -v unlimited'."
+        )
+    return (
+        f"internal error: {what}. This should not happen; please report it, with what "
+        f"{_DEBUG}=1 prints in addition."
+    )
+
+
+def _check_address_space() -> None:
+    """Refuse to start where libraries would fail while they load, some of them by an abort."""
+    limit = _address_space()
+    if limit is not None and limit < _LEAST_ADDRESS_SPACE:
+        raise InputError(
+            f"the address space is limited to {format_bytes(limit)}, and coterie needs "
+            f"{format_bytes(_LEAST_ADDRESS_SPACE)} or more; raise the limit, for example with "
+            "'ulimit -v unlimited'."
+        )
+
+
+def _address_space() -> int | None:
+    """Return the limit of the address space in bytes, None without one."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
+def _usage_message(error: Any, args: Sequence[str]) -> str:
     """Return what typer says about wrong arguments, and where to read on."""
     message = one_line(error.format_message())
     context = getattr(error, "ctx", None)
     where = context.command_path if context is not None else "coterie"
     message = message.replace("Value error, ", "").rstrip(".")
-    return f"{message}{'' if message.endswith('?') else '.'} See '{where} --help'."
+    message += "" if message.endswith("?") else "."
+    return f"{message}{_hint(message, args)} See '{where} --help'."
+
+
+def _hint(message: str, args: Sequence[str]) -> str:
+    """Return what to write instead of arguments that are often written so."""
+    if "'--clusters'" in message and "greater than" in message:
+        return " Leave the option out and the method finds the number."
+    if "valid number" in message and any(re.search(r"\d,\d", word) for word in args):
+        return " Write a decimal point instead of the comma."
+    return ""
 
 
 def _interrupted(error: KeyboardInterrupt) -> str:
@@ -99,15 +176,25 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("demo")(demo.demo)
-app.command("cluster")(cluster.cluster)
-app.command("consense")(consense.consense)
-app.command("choose")(choose.choose)
-app.command("compare")(compare.compare)
-app.command("report")(report.report)
-app.command("explain")(explain.explain)
-app.command("reproduce")(reproduce.reproduce)
-app.command("info")(info.info)
+
+
+def _help_of(command: Callable[..., None]) -> str:
+    """Return a docstring with one line per paragraph, so that a terminal of any width wraps it."""
+    return "\n\n".join(one_line(text) for text in inspect.getdoc(command).split("\n\n"))  # type: ignore[union-attr]
+
+
+for _command in (
+    demo.demo,
+    cluster.cluster,
+    consense.consense,
+    choose.choose,
+    compare.compare,
+    report.report,
+    explain.explain,
+    reproduce.reproduce,
+    info.info,
+):
+    app.command(_command.__name__, help=_help_of(_command))(_command)
 
 
 def _print_version(wanted: bool) -> None:
@@ -135,6 +222,20 @@ def _root(
         print(ctx.get_help())
 
 
-def main() -> None:
-    """Run the command line; the entry point ``coterie``."""
+def run() -> None:
+    """Run the command line."""
+    _open_standard_streams()
     app(prog_name="coterie")
+
+
+def _open_standard_streams() -> None:
+    """Give streams that were closed before the start their numbers back, so that no file has them.
+
+    Writing to standard output then fails, and the user is told; messages are lost.
+    """
+    modes = {"stdin": os.O_WRONLY, "stdout": os.O_RDONLY, "stderr": os.O_WRONLY}
+    for number, (name, mode) in enumerate(modes.items()):
+        if getattr(sys, name) is None:
+            os.dup2(os.open(os.devnull, mode), number)
+            if name != "stdin":
+                setattr(sys, name, os.fdopen(number, "w", closefd=False))

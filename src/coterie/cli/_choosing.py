@@ -65,6 +65,7 @@ def read_input(
     exclude: list[str] | None,
     separator: str | None,
     no_header: bool,
+    missing: list[str] | None,
     standardize: bool,
     impute: str | None,
     notes: Notes,
@@ -76,11 +77,11 @@ def read_input(
 
     source = "standard input" if str(path) == "-" else path.name
     if file_kind(path) == ".npz":
-        table_options = (truth, id_column, columns, exclude, separator)
+        table_options = (truth, id_column, columns, exclude, separator, missing)
         if no_header or any(option is not None for option in table_options):
             raise InputError(
                 f"{path} is an ensemble, which has no columns to choose: --id, --truth, --columns, "
-                "--exclude, --separator and --no-header are for tables."
+                "--exclude, --separator, --no-header and --missing are for tables."
             )
         return Input(None, load_ensemble(path), None, source)
     table = read_table(path, separator=separator, header=not no_header)
@@ -89,13 +90,14 @@ def read_input(
         "truth_column": truth,
         "columns": columns or (),
         "exclude": exclude or (),
+        "missing": missing or (),
     }
     if as_labels is None:
         as_labels = _look_like_labels(table, {truth, id_column, *(exclude or ())}, columns, notes)
     if as_labels:
         if standardize or impute is not None:
             raise InputError("--standardize and --impute are for features, not for clusterings.")
-        partitions, ids, classes = read_labels(table, **chosen, missing=())
+        partitions, ids, classes = read_labels(table, **chosen)
         with notes.of_warnings(), refused_input():
             return Input(None, Ensemble(partitions), classes, source, ids)
     features = read_features(table, **chosen, impute=impute, note=notes.add)
@@ -110,17 +112,17 @@ def read_input(
 def _look_like_labels(
     table: Table, aside: set[str | None], columns: list[str] | None, notes: Notes
 ) -> bool:
-    from coterie.cli._tables import as_numbers
+    from coterie.cli._tables import NotNumbers, as_numbers
 
     used = [name for name in (columns or table.frame.columns) if name not in aside]
     if used and all(name.startswith("partition_") for name in used):
         notes.add("the columns were taken for clusterings; --features says that they are not.")
         return True
     values = [as_numbers(table.frame[name]) for name in used if name in table.frame.columns]
-    if values and all(isinstance(column, str) for column in values):
+    if values and all(isinstance(column, NotNumbers) for column in values):
         notes.add("the columns hold text, so they were taken for clusterings.")
         return True
-    numbers: list[Any] = [column for column in values if not isinstance(column, str)]
+    numbers: list[Any] = [column for column in values if not isinstance(column, NotNumbers)]
     if len(numbers) == len(values) and all(_is_like_labels(column) for column in numbers):
         notes.add(
             "the columns were taken for features; they hold few whole numbers each, so if they "

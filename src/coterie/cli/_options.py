@@ -11,6 +11,9 @@ import typer
 
 from coterie.cli._bases import BASES
 from coterie.cli._errors import InputError
+from coterie.cli._methods import method_facts
+
+DEFAULT_METHOD = "laca"  # of ConsensusClustering, which takes long to import
 
 _CONSENSUS = "Consensus"
 _ENSEMBLE = "Ensemble"
@@ -19,13 +22,18 @@ _OUTPUT = "Output"
 
 
 def _complete_method(incomplete: str) -> list[str]:
-    from coterie.consensus import CONSENSUS
-
-    return [name for name in sorted(CONSENSUS) if name.startswith(incomplete)]
+    return [name for name in sorted(method_facts()) if name.startswith(incomplete)]
 
 
 def _complete_base(incomplete: str) -> list[str]:
     return [name for name in BASES if name.startswith(incomplete)]
+
+
+def _check_seed(seed: int) -> int:
+    """Refuse a seed that numpy refuses. A maximum of the option would fill half of its help."""
+    if seed >= 2**32:
+        raise typer.BadParameter(f"{seed} is not below 2**32 = {2**32}.")
+    return seed
 
 
 class Filling(StrEnum):
@@ -88,6 +96,16 @@ NoHeader = Annotated[
         rich_help_panel=_INPUT,
     ),
 ]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--missing",
+        metavar="VALUE",
+        help="Another value that stands for a missing one. Repeat for more. An empty field, NA, "
+        "NaN, null, None and ? always do; among labels -1, too.",
+        rich_help_panel=_INPUT,
+    ),
+]
 Standardize = Annotated[
     bool,
     typer.Option(
@@ -141,8 +159,9 @@ Seed = Annotated[
     int,
     typer.Option(
         "--seed",
+        metavar="N",
         min=0,
-        max=2**32 - 1,
+        callback=_check_seed,
         help="The same seed gives the same result, on any number of jobs.",
         rich_help_panel=_ENSEMBLE,
     ),
@@ -164,7 +183,7 @@ Method = Annotated[
         "--method",
         "-m",
         metavar="NAME",
-        help="Consensus method; 'coterie info' lists them and says which is the default.",
+        help=f"Consensus method. Default: {DEFAULT_METHOD}. 'coterie explain' lists them all.",
         autocompletion=_complete_method,
         rich_help_panel=_CONSENSUS,
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie._progress import stretch
-from coterie.cli._errors import InputError, did_you_mean, one_line
+from coterie._reading import check_regular, read_csv, read_npy, read_parquet
+from coterie.cli._errors import InputError, did_you_mean, refused_input
 
 if TYPE_CHECKING:
     import polars as pl
@@ -74,77 +76,57 @@ def check_file(path: Path) -> None:
         parent = path.parent
         near = [entry.name for entry in parent.iterdir()] if parent.is_dir() else []
         raise InputError(f"{path} does not exist.{did_you_mean(path.name, near, cutoff=0.8)}")
+    with refused_input():
+        check_regular(path)
 
 
 def read_table(path: Path, *, separator: str | None = None, header: bool = True) -> Table:
     """Read a CSV, TSV, Parquet or NPY file, or CSV from the standard input for '-'."""
-    if str(path) == "-":
-        return _checked("standard input", _read_text(sys.stdin.buffer.read(), separator, header))
-    check_file(path)
+    with refused_input({"separator": "--separator"}):
+        if str(path) == "-":
+            if sys.stdin is None:
+                raise InputError("standard input is closed; give a file.")
+            name = "standard input"
+            frame = read_csv(sys.stdin.buffer, name, separator=separator or ",", header=header)
+            return _checked(name, frame)
+        check_file(path)
+        return _checked(str(path), _read_frame(path, separator, header))
+
+
+def _read_frame(path: Path, separator: str | None, header: bool) -> pl.DataFrame:
+    """Read a file in the format that its ending says."""
     kind = file_kind(path)
-    reader: Callable[[], pl.DataFrame]
     if kind in SEPARATORS or separator is not None:
-        mark = separator or SEPARATORS[kind]
-        reader = lambda: _read_text(path, mark, header)  # noqa: E731
-    elif kind in (".parquet", ".pq"):
-        reader = lambda: _read_parquet(path)  # noqa: E731
-    elif kind == ".npy":
-        reader = lambda: _read_npy(path)  # noqa: E731
-    elif kind == ".npz":
+        return read_csv(path, path, separator=separator or SEPARATORS[kind], header=header)
+    if kind in (".parquet", ".pq"):
+        return read_parquet(path)
+    if kind == ".npy":
+        return _array_frame(read_npy(path), path)
+    if kind == ".npz":
         raise InputError(
             f"{path} is not a table but an archive; for an ensemble use 'coterie consense'."
         )
-    else:
-        raise InputError(
-            f"{path} has an ending that says nothing about its format; use {ENDINGS}, or say "
-            "what stands between its fields with --separator."
-        )
-    return _checked(str(path), _refused(path, reader))
+    raise InputError(
+        f"{path} has an ending that says nothing about its format; use {ENDINGS}, or say "
+        "what stands between its fields with --separator."
+    )
 
 
-def _refused(path: Path, reader: Callable[[], pl.DataFrame]) -> pl.DataFrame:
-    """Return what a reader returns; say in one line why it cannot read."""
+def _array_frame(array: NDArray[Any], path: Path) -> pl.DataFrame:
     import polars as pl
 
-    try:
-        return reader()
-    except pl.exceptions.NoDataError:
-        raise InputError(f"{path} is empty.") from None
-    except (pl.exceptions.PolarsError, ValueError, EOFError) as error:
-        why = str(error).strip().split("\n")[0].rstrip(".")
-        if "more fields" in why:
-            why = "some lines have more fields than the first"
-        if "pickle" in why:
-            why = "it is not a numpy array of numbers or text"
-        raise InputError(f"{path} cannot be read as a table: {one_line(why)}.") from error
-
-
-def _read_text(source: Path | bytes, separator: str | None, header: bool) -> pl.DataFrame:
-    import polars as pl
-
-    if separator is not None and len(separator.encode()) != 1:
-        raise InputError(f"--separator must be one character; got {separator!r}.")
-    return pl.read_csv(source, separator=separator or ",", has_header=header, infer_schema=False)
-
-
-def _read_parquet(path: Path) -> pl.DataFrame:
-    import polars as pl
-
-    return pl.read_parquet(path)
-
-
-def _read_npy(path: Path) -> pl.DataFrame:
-    import polars as pl
-
-    array = np.load(path, allow_pickle=False)
-    if not isinstance(array, np.ndarray):
-        raise ValueError("it holds no array")
     if array.ndim != 2:
-        raise ValueError(f"the array must have two axes, rows and columns; it has {array.ndim}")
+        raise InputError(
+            f"{path} must hold an array with two axes, rows and columns; it has {array.ndim}."
+        )
     if array.dtype.kind not in "biufU":
-        raise ValueError(f"the array must hold numbers or text; it holds {array.dtype}")
+        raise InputError(f"{path} must hold numbers or text; it holds {array.dtype}.")
     if array.dtype == np.float16:
         array = array.astype(np.float32)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    if array.dtype == np.longdouble:
+        array = array.astype(np.float64)
     return pl.DataFrame({str(i): np.ascontiguousarray(array[:, i]) for i in range(array.shape[1])})
 
 
@@ -173,6 +155,7 @@ def read_features(
     truth_column: str | None,
     columns: Sequence[str],
     exclude: Sequence[str],
+    missing: Sequence[str],
     impute: str | None,
     note: Callable[[str], None],
 ) -> Features:
@@ -182,27 +165,24 @@ def read_features(
         raise InputError(f"{table.name} has no column left to cluster by.")
     if table.frame.height < 2:
         raise InputError(f"{table.name} has one row; clustering needs at least two.")
-    numbers, wrong = [], []
+    numbers: list[NDArray[np.float64]] = []
+    wrong: dict[str, NotNumbers] = {}
     with stretch("columns", len(used)) as done:
         for name in used:
-            series = as_numbers(table.frame[name])
-            if isinstance(series, str):
-                wrong.append(f"column {name!r} holds {series}")
+            values = as_numbers(table.frame[name], missing)
+            if isinstance(values, NotNumbers):
+                wrong[name] = values
             else:
-                numbers.append(series)
+                numbers.append(values)
             done[0] += 1
     if wrong:
-        them = "it" if len(wrong) == 1 else "them"
-        raise InputError(
-            f"features must be numbers: {_some(wrong, most=3)}. Keep {them} aside with --id or "
-            f"--truth, or leave {them} out with --exclude."
-        )
+        raise InputError(_not_numbers(wrong))
     _note_suspicious(table, used, note)
     X = np.column_stack(numbers)
     _check_finite(X, used)
     X = _impute(X, used, impute)
     _check_constant(table, X, used, note)
-    return Features(X, used, _ids(table, id_column), _truth(table, truth_column))
+    return Features(X, used, _ids(table, id_column), _truth(table, truth_column, missing))
 
 
 def read_labels(
@@ -223,7 +203,7 @@ def read_labels(
         for name in used:
             partitions.append(_as_labels(table.frame[name], missing))
             done[0] += 1
-    return partitions, _ids(table, id_column), _truth(table, truth_column)
+    return partitions, _ids(table, id_column), _truth(table, truth_column, missing)
 
 
 def _used_columns(
@@ -248,21 +228,65 @@ def _used_columns(
     return [name for name in chosen if name not in aside and name not in exclude]
 
 
-def as_numbers(series: pl.Series) -> NDArray[np.float64] | str:
-    """Return a column as numbers, NaN where missing, or a text that says what it holds."""
+class NotNumbers(NamedTuple):
+    """What a column holds that is not numbers."""
+
+    words: str
+    hint: str = ""
+    """How to mend it, where most of the column is numbers."""
+
+
+def as_numbers(series: pl.Series, missing: Sequence[str] = ()) -> NDArray[np.float64] | NotNumbers:
+    """Return a column as numbers, NaN where missing, or what it holds instead."""
     import polars as pl
 
     if series.dtype.is_numeric() or series.dtype == pl.Boolean:
-        return series.cast(pl.Float64).to_numpy().astype(np.float64)
+        numbers = series.cast(pl.Float64)
+        return numbers.set(_equals_any(series, missing), None).to_numpy().astype(np.float64)
     if series.dtype != pl.String:
-        return f"values of the type {series.dtype}"
-    text = series.str.strip_chars()
-    text = text.set(text.is_in(list(MISSING)), None)
+        return NotNumbers(f"values of the type {series.dtype}")
+    text = without_missing(series, missing)
     numbers = text.cast(pl.Float64, strict=False)
-    wrong = text.filter(numbers.is_null() & text.is_not_null())
-    if len(wrong):
-        return f"text ({_shortened(wrong[0])})"
-    return numbers.to_numpy().astype(np.float64)
+    wrong = (numbers.is_null() & text.is_not_null()).arg_true()
+    if not len(wrong):
+        return numbers.to_numpy().astype(np.float64)
+    value, row = text[wrong[0]], int(wrong[0])
+    if re.fullmatch(r"[+-]?\d+,\d+", value):
+        return NotNumbers(
+            f"decimal commas ({value!r} in row {row}, counted from 0)",
+            "Write decimal points instead of commas.",
+        )
+    if 2 * len(wrong) >= len(series) - text.null_count():
+        return NotNumbers(f"text ({_shortened(value)})")
+    others = f" and {len(wrong) - 1:,} more that are no numbers" if len(wrong) > 1 else ""
+    return NotNumbers(
+        f"{_shortened(value)} in row {row} (counted from 0){others}; all else in it is numbers",
+        f"Mend the file, or take {value!r} for missing with --missing {value!r} --impute median.",
+    )
+
+
+def _not_numbers(wrong: dict[str, NotNumbers]) -> str:
+    """Return what is wrong with the columns that should be features, and how to mend it."""
+    them = "it" if len(wrong) == 1 else "them"
+    hints = [found.hint for found in wrong.values() if found.hint] or [
+        f"Keep {them} aside with --id or --truth, or leave {them} out with --exclude."
+    ]
+    columns = [f"column {name!r} holds {found.words}" for name, found in wrong.items()]
+    return f"features must be numbers: {_some(columns, most=3)}. {hints[0]}"
+
+
+def without_missing(series: pl.Series, missing: Sequence[str] = ()) -> pl.Series:
+    """Return a column of text without white space around it; what stands for missing is null."""
+    text = series.str.strip_chars()
+    return text.set(text.is_in([*MISSING, *missing]), None)
+
+
+def _equals_any(series: pl.Series, values: Sequence[str]) -> pl.Series:
+    """Return where numbers equal one of some values that were given as text."""
+    import polars as pl
+
+    numbers = pl.Series(values, dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls()
+    return series.cast(pl.Float64).is_in(numbers.to_list()).fill_null(False)
 
 
 def _as_labels(series: pl.Series, missing: Sequence[str]) -> NDArray[Any]:
@@ -270,8 +294,7 @@ def _as_labels(series: pl.Series, missing: Sequence[str]) -> NDArray[Any]:
     import polars as pl
 
     if series.dtype == pl.String:
-        text = series.str.strip_chars()
-        text = text.set(text.is_in([*MISSING, *missing]), None)
+        text = without_missing(series, missing)
         numbers = text.cast(pl.Int64, strict=False)
         if not numbers.cast(pl.String).eq_missing(text).all():
             # '1.0' is a number, '01' and '1a' are names.
@@ -280,9 +303,11 @@ def _as_labels(series: pl.Series, missing: Sequence[str]) -> NDArray[Any]:
             if not (pointed.fill_null(False) | text.is_null()).all():
                 numbers = text
         series = numbers
-    elif missing:
-        text = series.cast(pl.String)
-        series = series.set(text.is_in(list(missing)), None)
+    elif series.dtype.is_numeric():
+        series = series.set(_equals_any(series, missing), None)
+    elif series.dtype != pl.Boolean:
+        text = _as_text(series, "a column of labels")
+        series = text.set(text.is_in(list(missing)), None)
     if series.dtype.is_float():
         broken = series.filter(series.is_finite() & (series != series.floor()))
         if len(broken):
@@ -296,23 +321,31 @@ def _as_labels(series: pl.Series, missing: Sequence[str]) -> NDArray[Any]:
 
 
 def _ids(table: Table, name: str | None) -> list[str] | None:
-    import polars as pl
-
     if name is None:
         return None
-    return table.frame[name].cast(pl.String).fill_null("").to_list()
+    return _as_text(table.frame[name], "--id").fill_null("").to_list()
 
 
-def _truth(table: Table, name: str | None) -> list[str | None] | None:
-    import polars as pl
-
+def _truth(table: Table, name: str | None, missing: Sequence[str]) -> list[str | None] | None:
     if name is None:
         return None
-    text = table.frame[name].cast(pl.String).str.strip_chars()
-    values = text.set(text.is_in(list(MISSING)), None).to_list()
+    values = without_missing(_as_text(table.frame[name], "--truth"), missing).to_list()
     if all(value is None for value in values):
         raise InputError(f"--truth column {name!r} is empty.")
     return values
+
+
+def _as_text(series: pl.Series, option: str) -> pl.Series:
+    """Return a column of names as text; lists, structures, bytes and durations are no names."""
+    import polars as pl
+
+    kind = series.dtype
+    if kind.is_nested() or kind in (pl.Binary, pl.Duration, pl.Object):
+        raise InputError(
+            f"{option} must hold names: text, numbers or dates; column {series.name!r} holds "
+            f"values of the type {kind}."
+        )
+    return series.cast(pl.String)
 
 
 # --- checks -------------------------------------------------------------------------------------
@@ -380,7 +413,7 @@ def _note_suspicious(table: Table, used: Sequence[str], note: Callable[[str], No
 def _looks_like_data(names: Sequence[str]) -> bool:
     """Whether names are numbers, and not those of the columns."""
     try:
-        numbers = [float(name.partition("_duplicated_")[0]) for name in names]
+        numbers = [float(name) for name in names]
     except ValueError:
         return False
     return numbers not in (list(range(len(names))), list(range(1, len(names) + 1)))

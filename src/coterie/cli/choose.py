@@ -19,17 +19,18 @@ if TYPE_CHECKING:
 __all__ = ["choose"]
 
 _CHOICE = "Choice"
-_WORDS = {
-    "peaks": "peaks",
-    "pac": "PAC",
-    "area": "area",
-    "delta_area": "delta",
-    "cophenetic": "coph.",
-    "stability": "stab.",
-    "lifetime": "life",
-    "laca": "LACA",
-    "msteclust": "MSTE",
+_LEGEND = {
+    "peaks": ("peaks", "how far the last of so many dense regions is set apart; high is good"),
+    "pac": ("PAC", "share of pairs that are neither together nor apart; low is good"),
+    "area": ("area", "area under the distribution of consensus"),
+    "delta_area": ("delta", "relative growth of that area; where it ends"),
+    "cophenetic": ("coph.", "cophenetic correlation of the consensus; high is good"),
+    "stability": ("stab.", "agreement (ARI) of runs on parts of the data; high is good"),
+    "lifetime": ("life", "how long the number lasts in the tree; high is good"),
+    "laca": ("LACA", "log likelihood of latent cluster analysis; high is good"),
+    "msteclust": ("MSTE", "criterion of MSTEClust; low is good"),
 }
+"""Heading and meaning of criteria. Others stand under their own names."""
 
 
 class Null(StrEnum):
@@ -48,6 +49,7 @@ def choose(
     exclude: options.Exclude = None,
     separator: options.Separator = None,
     no_header: options.NoHeader = False,
+    missing: options.Missing = None,
     standardize: options.Standardize = False,
     impute: options.Impute = None,
     numbers: Annotated[
@@ -88,16 +90,7 @@ def choose(
             rich_help_panel=_CHOICE,
         ),
     ] = 0.01,
-    seed: Annotated[
-        int,
-        typer.Option(
-            "--seed",
-            min=0,
-            max=2**32 - 1,
-            help="The same seed gives the same result.",
-            rich_help_panel=_CHOICE,
-        ),
-    ] = 0,
+    seed: options.Seed = 0,
     jobs: Annotated[
         int | None,
         typer.Option("--jobs", "-j", metavar="N", help="Runs at a time.", rich_help_panel=_CHOICE),
@@ -139,6 +132,7 @@ def choose(
             exclude=exclude,
             separator=separator,
             no_header=no_header,
+            missing=missing,
             standardize=standardize,
             impute=None if impute is None else impute.value,
             notes=notes,
@@ -201,21 +195,28 @@ def print_numbers(found: ClusterNumbers) -> None:
     from coterie.cli._choosing import wide_console
 
     console = wide_console()
-    if len(found.n_clusters):
-        table = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1))
-        table.add_column("clusters", justify="right", no_wrap=True)
-        for name in found.criteria:
-            table.add_column(_WORDS[name], justify="right", no_wrap=True)
-        for i, k in enumerate(found.n_clusters):
-            cells = []
-            for name, values in found.criteria.items():
-                text = "-" if np.isnan(values[i]) else f"{values[i]:.3f}"
-                cells.append(Text(text, style="bold" if found.choices.get(name) == k else ""))
-            style = "reverse" if k == found.recommended else None
-            table.add_row(str(k), *cells, style=style, end_section=i == len(found.n_clusters) - 1)
-        picks = [found.choices.get(name) for name in found.criteria]
-        table.add_row("choice", *("-" if pick is None else str(pick) for pick in picks))
-        console.print(table)
+    console.print(Text(found.reason, style="bold"), soft_wrap=True)
     if found.structure is not None and found.structure.has_structure:
         console.print(Text(found.structure.reason), soft_wrap=True)
-    console.print(Text(found.reason), soft_wrap=True)
+    if not len(found.n_clusters):
+        return
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1))
+    table.add_column("clusters", justify="right", no_wrap=True)
+    for name in found.criteria:
+        table.add_column(_LEGEND.get(name, (name,))[0], justify="right", no_wrap=True)
+    for i, k in enumerate(found.n_clusters):
+        cells = []
+        for name, values in found.criteria.items():
+            text = "-" if np.isnan(values[i]) else f"{values[i]:.3f}"
+            cells.append(Text(text, style="bold" if found.choices.get(name) == k else ""))
+        style = "reverse" if k == found.recommended else None
+        table.add_row(str(k), *cells, style=style, end_section=i == len(found.n_clusters) - 1)
+    picks = [found.choices.get(name) for name in found.criteria]
+    table.add_row("choice", *("-" if pick is None else str(pick) for pick in picks))
+    console.print(table)
+    legend = Table.grid(padding=(0, 2))
+    legend.add_row("choice", "the number that a criterion prefers by itself")
+    for name in found.criteria:
+        if name in _LEGEND:
+            legend.add_row(*_LEGEND[name])
+    console.print(legend)

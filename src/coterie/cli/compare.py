@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from coterie._memory import format_bytes
 from coterie.cli import _options as options
 from coterie.cli._bases import base_estimators
 from coterie.cli._choosing import AsLabels, Data, check_writable, read_input
@@ -33,6 +34,7 @@ def compare(
     exclude: options.Exclude = None,
     separator: options.Separator = None,
     no_header: options.NoHeader = False,
+    missing: options.Missing = None,
     standardize: options.Standardize = False,
     impute: options.Impute = None,
     partitions: options.Partitions = 100,
@@ -139,6 +141,7 @@ def compare(
             exclude=exclude,
             separator=separator,
             no_header=no_header,
+            missing=missing,
             standardize=standardize,
             impute=None if impute is None else impute.value,
             notes=notes,
@@ -289,7 +292,6 @@ def print_comparison(comparison: Comparison) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from coterie._memory import format_bytes
     from coterie.cli._choosing import wide_console
 
     console = wide_console()
@@ -305,7 +307,7 @@ def print_comparison(comparison: Comparison) -> None:
             continue
         best = "bold" if row.method == comparison.recommended else None
         cells = [str(row.n_clusters), _cell(row.anmi), _cell(row.stability), _cell(row.seconds, 2)]
-        cells.append("-" if row.peak_memory is None else format_bytes(row.peak_memory))
+        cells.append(_memory_cell(row.peak_memory))
         if with_scores:
             scores = row.scores or {}
             cells += [_cell(scores.get(name)) for name in ("nmi", "ari", "f", "ci", "error")]
@@ -339,6 +341,13 @@ def _print_agreement(comparison: Comparison, console: Any) -> None:
         values = [f"{comparison.agreement[i, j]:.2f}" for j in range(len(names))]
         table.add_row(f"{i + 1} {name}", *values)
     console.print(table)
+
+
+def _memory_cell(n_bytes: int | None) -> str:
+    """Return the memory that a method took; little cannot be told from none."""
+    if n_bytes is None:
+        return "-"
+    return "< 1 MB" if n_bytes < 1024**2 else format_bytes(n_bytes)
 
 
 def _cell(value: float | None, digits: int = 3) -> str:

@@ -34,16 +34,7 @@ def consense(
     exclude: options.Exclude = None,
     separator: options.Separator = None,
     no_header: options.NoHeader = False,
-    missing: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--missing",
-            metavar="VALUE",
-            help="Another value that means 'no label'. Repeat for more. An empty field, NA, NaN, "
-            "null, None, ? and -1 always do.",
-            rich_help_panel="Input",
-        ),
-    ] = None,
+    missing: options.Missing = None,
     clusters: options.Clusters = None,
     method: options.Method = None,
     settings: options.Set = None,
@@ -144,14 +135,14 @@ def consense_labels(
 
 def load_ensemble(path: Path) -> Ensemble:
     """Read an ensemble file; say in one line why it cannot be read."""
-    from coterie import Ensemble
+    from coterie import Ensemble, MemoryLimitError
     from coterie.cli._tables import check_file
 
     check_file(path)
     try:
         return Ensemble.load(path)
     except ValueError as error:
-        if "newer coterie" in str(error):
+        if isinstance(error, MemoryLimitError) or "newer coterie" in str(error):
             raise InputError(str(error)) from error
         raise InputError(
             f"{path} is not an ensemble that coterie wrote (with --save-ensemble or Ensemble.save)."

@@ -9,6 +9,7 @@ import typer
 
 from coterie.cli import _options as options
 from coterie.cli._errors import InputError, did_you_mean
+from coterie.cli._methods import method_facts
 
 __all__ = ["explain"]
 
@@ -62,34 +63,30 @@ def _plain(name: str) -> str:
 
 def _methods() -> dict[str, str]:
     """Return the name of each method and of its class; base clusterers last."""
-    from coterie.consensus import CONSENSUS
     from coterie.report._words import METHODS
 
-    found = {name: cls.__name__ for name, cls in CONSENSUS.items()}
+    found = {name: facts.class_name for name, facts in method_facts().items()}
     taken = set(found.values())
     return found | {cls.casefold(): cls for cls in METHODS if cls not in taken and cls == "LAC"}
 
 
 def _facts(name: str, cls: str) -> dict[str, Any]:
-    from coterie.consensus import CONSENSUS
     from coterie.report._words import METHODS
 
     words = METHODS.get(cls)
-    estimator = CONSENSUS.get(name)
-    finds = estimator is not None and estimator.finds_n_clusters
-    doc = (getattr(estimator, "__doc__", "") or "").strip().split("\n")[0]
+    method = method_facts().get(name)
     return {
         "name": name,
         "class": cls,
         "title": words.title if words else cls,
-        "does": words.does if words else doc,
+        "does": words.does if words else method.summary if method else "",
         "use": words.use if words else "",
-        "finds the number of clusters": finds,
-        "parameters": [] if estimator is None else list(estimator().get_params(deep=False)),
+        "finds the number of clusters": method is not None and method.finds_n_clusters,
+        "parameters": list(method.parameters) if method else [],
         "cost": words.cost if words else "",
         "missing labels": words.missing if words else "",
         "paper": list(words.references) if words else [],
-        "is consensus": estimator is not None,
+        "is consensus": method is not None,
     }
 
 

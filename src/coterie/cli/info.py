@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from coterie.cli import _options as options
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from coterie.cli._tables import Table
 
 __all__ = ["info"]
 
@@ -28,10 +34,14 @@ def info(
         ),
     ] = None,
     separator: options.Separator = None,
+    no_header: options.NoHeader = False,
+    missing: options.Missing = None,
     as_json: options.Json = False,
 ) -> None:
     """Tell what is installed, or what is in a file."""
-    facts = _installation() if file is None else _contents(file, separator)
+    facts = (
+        _installation() if file is None else _contents(file, separator, no_header, missing or [])
+    )
     if as_json:
         print(json.dumps(facts, indent=2))
     else:
@@ -42,31 +52,25 @@ def _installation() -> dict[str, Any]:
     import platform
 
     import numba
-    import sklearn
 
     import coterie
     from coterie._memory import format_bytes, memory_limit_bytes
     from coterie.cli._errors import refused_input
-    from coterie.cli._run import default_method
-    from coterie.consensus import CONSENSUS
+    from coterie.cli._methods import method_facts
 
     with refused_input():
         limit = memory_limit_bytes()
     return {
         "coterie": coterie.__version__,
         "python": platform.python_version(),
-        "scikit-learn": sklearn.__version__,
-        "methods": {name: _first_line(cls) for name, cls in CONSENSUS.items()},
-        "default method": default_method(),
+        "scikit-learn": version("scikit-learn"),
+        "methods": {name: facts.summary.rstrip(".") for name, facts in method_facts().items()},
+        "default method": options.DEFAULT_METHOD,
         "threads": numba.get_num_threads(),
-        "memory limit": f"{format_bytes(limit)} for one array over pairs of objects; set "
-        "COTERIE_MEMORY_LIMIT to change it",
+        "memory limit": f"{format_bytes(limit)} for one array over pairs of objects or "
+        "one table; set COTERIE_MEMORY_LIMIT to change it",
         "extras": {extra: _extra_state(extra) for extra in sorted(_EXTRAS)},
     }
-
-
-def _first_line(cls: type) -> str:
-    return (cls.__doc__ or cls.__name__).strip().split("\n")[0].rstrip(".")
 
 
 def _extra_state(extra: str) -> str:
@@ -74,12 +78,14 @@ def _extra_state(extra: str) -> str:
     return "installed" if not missing else f'missing: pip install "coterie[{extra}]"'
 
 
-def _contents(path: Path, separator: str | None) -> dict[str, Any]:
-    from coterie.cli._tables import file_kind
+def _contents(
+    path: Path, separator: str | None, no_header: bool, missing: list[str]
+) -> dict[str, Any]:
+    from coterie.cli._tables import file_kind, read_table
 
     if file_kind(path) == ".npz":
         return _ensemble_facts(path)
-    return _table_facts(path, separator)
+    return _table_facts(read_table(path, separator=separator, header=not no_header), missing)
 
 
 def _ensemble_facts(path: Path) -> dict[str, Any]:
@@ -107,12 +113,10 @@ def _span(values: Any) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def _table_facts(path: Path, separator: str | None) -> dict[str, Any]:
-    from coterie.cli._tables import read_table
-
-    table = read_table(path, separator=separator)
+def _table_facts(table: Table, missing: list[str]) -> dict[str, Any]:
     columns = {
-        name: _column_facts(table.frame[name]) for name in table.frame.columns[:_MOST_COLUMNS]
+        name: _column_facts(table.frame[name], missing)
+        for name in table.frame.columns[:_MOST_COLUMNS]
     }
     hidden = table.frame.width - _MOST_COLUMNS
     if hidden > 0:
@@ -126,22 +130,30 @@ def _table_facts(path: Path, separator: str | None) -> dict[str, Any]:
     }
 
 
-def _column_facts(series: Any) -> str:
-    """Return in words what a column holds."""
+def _column_facts(series: pl.Series, missing: list[str]) -> str:
+    """Return in words what a column holds; missing values are no values."""
     import numpy as np
+    import polars as pl
 
-    from coterie.cli._tables import as_numbers
+    from coterie.cli._tables import NotNumbers, as_numbers, without_missing
 
-    numbers = as_numbers(series)
-    if isinstance(numbers, str):
-        return f"{numbers}, {series.n_unique()} different"
-    known = numbers[~np.isnan(numbers)]
-    if not len(known):
-        return "empty"
-    whole = "whole numbers" if (known == np.floor(known)).all() else "numbers"
-    text = f"{whole} from {known.min():g} to {known.max():g}, {len(np.unique(known))} different"
-    missing = len(numbers) - len(known)
-    return text + (f", {missing} missing" if missing else "")
+    numbers = as_numbers(series, missing)
+    if isinstance(numbers, NotNumbers):
+        values = without_missing(series, missing) if series.dtype == pl.String else series
+        known = values.drop_nulls()
+        n_known, text = len(known), numbers.words
+        if not series.dtype.is_nested() and series.dtype != pl.Object:
+            text += f", {known.n_unique():,} different"
+    else:
+        found = numbers[~np.isnan(numbers)]
+        if not len(found):
+            return "empty"
+        whole = "whole numbers" if (found == np.floor(found)).all() else "numbers"
+        text = f"{whole} from {found.min():g} to {found.max():g}"
+        text += f", {len(np.unique(found)):,} different"
+        n_known = len(found)
+    n_missing = len(series) - n_known
+    return text + (f", {n_missing:,} missing" if n_missing else "")
 
 
 def _print_facts(facts: dict[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -42,6 +41,7 @@ def report(
     exclude: options.Exclude = None,
     separator: options.Separator = None,
     no_header: options.NoHeader = False,
+    missing: options.Missing = None,
     standardize: options.Standardize = False,
     impute: options.Impute = None,
     clusters: options.Clusters = None,
@@ -68,6 +68,7 @@ def report(
         "exclude": exclude,
         "separator": separator,
         "no_header": no_header,
+        "missing": missing,
         "clusters": clusters,
         "method": method,
         "settings": settings,
@@ -97,20 +98,23 @@ def report(
 
 def _show_result(file: Path, destinations: Any) -> None:
     """Render what --json printed."""
+    from coterie._reading import read_json
     from coterie.cli._tables import check_file
 
     check_file(file)
     destinations.check(file)
-    try:
-        summary = json.loads(file.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InputError(f"{file} is not JSON: {error}.") from error
-    needed = ("format", "objects", "cuts", "consensus", "ensemble")
-    if not isinstance(summary, dict) or any(key not in summary for key in needed):
-        raise InputError(
-            f"{file} is not a result of coterie; 'coterie cluster DATA --json' prints one."
-        )
     with refused_input():
+        summary = read_json(file)
+    needed = ("format", "objects", "cuts", "consensus", "ensemble")
+    other = f"{file} is not a result of coterie; 'coterie cluster DATA --json' prints one."
+    if not isinstance(summary, dict) or any(key not in summary for key in needed):
+        raise InputError(other)
+    try:
         destinations.write_files(summary)
+    except (OSError, InputError):
+        raise
+    except Exception as error:  # of any kind, by what is missing in somebody else's JSON
+        tells = isinstance(error, ImportError) or "must be of format" in str(error)
+        raise InputError(str(error) if tells else other) from error
     if destinations.json:
         destinations.print(summary)

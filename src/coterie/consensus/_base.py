@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie._labels import order_by_size
 from coterie._notebook import FittedRepr
+from coterie._reading import check_names_unique
 from coterie.consensus._unlabelled import (
     extend_attributes,
     is_one_cluster,
@@ -166,6 +167,7 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
 
     def _remember_columns(self, X: Any, ensemble: Ensemble) -> None:
         if hasattr(X, "columns") and not isinstance(X, Ensemble):
+            check_names_unique(X)
             validate_data(self, X, skip_check_array=True)
         else:
             self.n_features_in_ = ensemble.n_columns

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from coterie._files import written_whole
+from coterie._reading import read_json
 from coterie.generation._runs import Draw, Outcome, number_parameter
 
 __all__ = ["Checkpoint", "describe_data", "describe_estimators", "describe_value"]
@@ -34,6 +35,7 @@ __all__ = ["Checkpoint", "describe_data", "describe_estimators", "describe_value
 _WHAT = "partitions of coterie.RandomizedEnsemble"
 _FORMAT = 1
 _MANIFEST = "manifest.json"
+_SECTIONS = ("data", "parameters", "versions")
 _OWN_NAME = re.compile(r"\.?(manifest\.json|partition-\d+-\d+\.npz)(\..*)?")
 _STALE_SECONDS = 3600  # a temporary file this old was left behind by a killed process
 _NO_INFLUENCE = ("n_jobs", "verbose", "memory", "random_state")
@@ -128,18 +130,17 @@ class Checkpoint:
             return None
         elsewhere = "Give checkpoint a directory of its own."
         try:
-            stored = json.loads(path.read_text(encoding="utf-8"))
+            stored = read_json(path)
         except ValueError as error:
             if all(_OWN_NAME.fullmatch(entry.name) for entry in self.directory.iterdir()):
                 warnings.warn(
-                    f"{path} cannot be read ({error}); it is written anew. Partitions made with "
-                    "the same seed are kept.",
+                    f"{error} It is written anew. Partitions made with the same seed are kept.",
                     UserWarning,
                     stacklevel=5,
                 )
                 return None
-            raise ValueError(f"{path} is not a checkpoint: {error}. {elsewhere}") from error
-        if not isinstance(stored, dict) or stored.get("what") != _WHAT or "entropy" not in stored:
+            raise ValueError(f"{error} It is no checkpoint. {elsewhere}") from error
+        if not _is_manifest(stored):
             raise ValueError(f"{path} was not written by RandomizedEnsemble. {elsewhere}")
         if stored.get("format") != _FORMAT:
             raise ValueError(
@@ -281,6 +282,19 @@ def _hash_arrays(*arrays: NDArray[Any]) -> str:
 
 def _digest_of(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _is_manifest(stored: Any) -> bool:
+    """Whether JSON has the shape of a manifest; the format may be a later one."""
+    if not isinstance(stored, dict) or stored.get("what") != _WHAT:
+        return False
+    entropy = stored.get("entropy")
+    return (
+        isinstance(entropy, list)
+        and len(entropy) > 0
+        and all(type(word) is int and word >= 0 for word in entropy)
+        and all(isinstance(stored.get(section, {}), dict) for section in _SECTIONS)
+    )
 
 
 def _show(values: dict[str, Any], name: str) -> str:

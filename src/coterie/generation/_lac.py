@@ -15,6 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from coterie._reading import check_names_unique
+
 __all__ = [
     "LAC",
     "assign_nearest",
@@ -248,6 +250,7 @@ def _rows(X: Any, rows: ArrayLike) -> NDArray[np.float64]:
 
 def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     """Return features as the kernels want them: C order or sorted CSR, float64."""
+    check_names_unique(X)
     X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, order="C")
     return read_only(X)
 

@@ -25,6 +25,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie._encode import MISSING
+from coterie._reading import check_names_unique
 from coterie.ensemble import Ensemble
 from coterie.generation._checkpoint import (
     Checkpoint,
@@ -325,6 +326,7 @@ class RandomizedEnsemble(
 
     def _check_data(self, X: Any, *, reset: bool) -> Any:
         # C order, because sums over rows in another order may differ in the last bit.
+        check_names_unique(X)
         return validate_data(
             self,
             X,

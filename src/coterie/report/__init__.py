@@ -1,10 +1,23 @@
 """The report: gather what is worth showing as plain data, then render it.
 
 `summarize` gathers, `render_html` shows; the command line's ``--json`` prints what the former
-returns.
+returns. Names are imported when first used: the words about methods need none of the rest.
 """
 
-from coterie.report._html import check_report_extra, render_html
-from coterie.report._summary import summarize
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from coterie.report._html import check_report_extra as check_report_extra
+    from coterie.report._html import render_html as render_html
+    from coterie.report._summary import summarize as summarize
+
+_HOME = {"check_report_extra": "_html", "render_html": "_html", "summarize": "_summary"}
 
 __all__ = ["check_report_extra", "render_html", "summarize"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'coterie.report' has no attribute {name!r}")
+    return getattr(import_module(f"coterie.report.{_HOME[name]}"), name)
