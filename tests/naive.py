@@ -1077,11 +1077,3 @@ def joint_criterion(similarity, quality, size, alpha):
         free = [i for i in range(len(quality)) if i not in chosen]
         chosen.append(max(free, key=lambda i: (round(objective([*chosen, i]), 12), -i)))
     return chosen
-
-
-# --- moving vertices of graphs and hypergraphs ---
-
-
-def hypergraph_cut(edges, labels):
-    """The sum over hyperedges of the parts each is in, less 1."""
-    return sum(len({labels[v] for v in edge}) - 1 for edge in edges)

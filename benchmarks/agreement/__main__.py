@@ -34,10 +34,10 @@ N_CLUSTERS = 10
 N_PARTITIONS = 30
 N_FEATURES = 10
 PAIRS = (
-    ("cspa", ("coterie_graphs", "coterie_metis", "sklearn_spectral", "cluster_ensembles_graphs")),
-    ("mcla", ("coterie_graphs", "coterie_metis", "cluster_ensembles_graphs")),
+    ("cspa", ("coterie_graphs", "coterie_metis", "sklearn_spectral")),
+    ("mcla", ("coterie_graphs", "coterie_metis")),
     ("hbgf", ("coterie_graphs", "coterie_metis", "sklearn_spectral")),
-    ("hgpa", ("coterie_graphs", "coterie_uneven", "coterie_metis", "cluster_ensembles_graphs")),
+    ("hgpa", ("coterie_graphs", "coterie_metis")),
     ("coassociation_kmeans", ("coterie_graphs", "sklearn_spectral")),
     ("average", ("openensembles",)),
 )

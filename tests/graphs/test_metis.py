@@ -149,6 +149,11 @@ def test_runs_go_on_while_a_part_is_without_columns(monkeypatch):
     A = scipy.sparse.csr_matrix(np.repeat(np.eye(2), 2, axis=0))
     rows, columns = cut_bipartite_graph(A, 2, random_state=1)
     assert asked == [(1, True), (1, False), (2, True)]
+    cuts[1] = cuts[2]  # both ways are tried even if the first cut will do
+    asked.clear()
+    cut_bipartite_graph(A, 2, random_state=1)
+    assert asked == [(1, True), (1, False)]
+    cuts[1] = [0, 0, 0, 0, 1, 1]
     assert rows.tolist() == [0, 0, 1, 1]
     assert columns.tolist() == [0, 1]
     # No run has columns in every part: then rows at least.

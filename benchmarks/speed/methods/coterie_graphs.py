@@ -1,4 +1,4 @@
-"""Our graph methods: spectral partitions, HGPA by its hypergraph partitioner."""
+"""Our graph methods: spectral partitions."""
 
 from coterie import CSPA, HBGF, HGPA, MCLA, CoassociationKMeans
 

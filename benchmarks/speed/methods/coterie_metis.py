@@ -1,4 +1,4 @@
-"""Our graph methods with METIS; HGPA, which has none, by its spectral partition."""
+"""Our graph methods with METIS; HGPA with Mt-KaHyPar."""
 
 from coterie import CSPA, HBGF, HGPA, MCLA
 
@@ -16,4 +16,4 @@ def hbgf(labels, n_clusters):
 
 
 def hgpa(labels, n_clusters):
-    return HGPA(n_clusters, partitioner="spectral", random_state=0).fit(labels).labels_
+    return HGPA(n_clusters, partitioner="hypergraph", random_state=0).fit(labels).labels_

@@ -68,8 +68,8 @@ def cut_bipartite_graph(
     """Cut the graph of the rows and columns of A; return a part for each row and each column.
 
     Rows and columns are vertices of weight 1. Every part has rows, and columns if METIS finds such
-    a cut: halving tends to cut off rows without any column, so every other run makes all parts at
-    once.
+    a cut. Halving tends to cut off rows without any column, so METIS also makes all parts at once,
+    and the lighter cut is kept; it runs again while some part is empty.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def cut_bipartite_graph(
     graph = scipy.sparse.bmat([[None, A.T], [A, None]], format="csr")
     is_row = np.arange(n_columns + n) >= n_columns
     runs = ((int(random_state) + run // 2, run % 2 == 0) for run in range(_MOST_RUNS))
-    parts = _cut(graph, n_parts, is_row, runs, None, imbalance)
+    parts = _cut(graph, n_parts, is_row, runs, None, imbalance, least_runs=2)
     return parts[is_row], parts[~is_row]
 
 
@@ -95,11 +95,12 @@ def _cut(
     runs: Iterable[tuple[int, bool]],
     vertex_weights: ArrayLike | None,
     imbalance: float,
+    least_runs: int = 1,
 ) -> NDArray[np.int64]:
-    """Return the first cut, of runs (seed, recursive), in which all parts have vertices.
+    """Return the best cut of runs (seed, recursive), until in one no part is empty.
 
-    Parts need both vertices that are `needed` and others, if there are any. If no cut has, the one
-    with the fewest empty parts is repaired, so that every part has needed vertices.
+    Parts need both vertices that are `needed` and others, if there are any. The best cut has the
+    fewest empty parts; of equal ones it is the lightest. Parts without needed vertices are filled.
     """
     n, n_needed = len(needed), int(needed.sum())
     if not 1 <= n_parts <= n_needed:
@@ -118,9 +119,9 @@ def _cut(
     if vertex_weights is not None:
         arguments["vweights"] = np.asarray(vertex_weights, dtype=np.int64)
     n_others = min(n_parts, n - n_needed)  # parts that can have others
-    best, fewest = np.empty(0, dtype=np.int64), (n_parts + 1, 0)
+    best, lowest = np.empty(0, dtype=np.int64), (n_parts + 1, 0, 0)
     with stretch("cutting the graph (METIS)"):
-        for seed, recursive in runs:
+        for run, (seed, recursive) in enumerate(runs, start=1):
             options = metis.Options(
                 seed=seed % _N_SEEDS or _N_SEEDS,  # METIS takes 0 as 1
                 ufactor=max(1, round(1000 * min(imbalance, n_parts))),
@@ -131,15 +132,16 @@ def _cut(
             )
             found = metis.part_graph(n_parts, recursive=recursive, options=options, **arguments)
             labels = np.asarray(found[1], dtype=np.int64)
-            empty = (
+            cost = (
                 n_parts - len(np.unique(labels[needed])),
                 max(0, n_others - len(np.unique(labels[~needed]))),
+                int(found[0]),
             )
-            if empty < fewest:
-                best, fewest = labels, empty
-            if fewest == (0, 0):
+            if cost < lowest:
+                best, lowest = labels, cost
+            if run >= least_runs and lowest[:2] == (0, 0):
                 break
-    return _repaired(graph, best, n_parts, needed) if fewest[0] else best
+    return _repaired(graph, best, n_parts, needed) if lowest[0] else best
 
 
 def _repaired(

@@ -16,6 +16,7 @@ from coterie._graphs import (
     incidence_of,
     one_thread,
 )
+from coterie._kernels.clusters import add_rows
 from coterie._memory import check_fits
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._wspa import cosine_factor
@@ -95,8 +96,6 @@ def cluster_label_rows(
     ensemble: Ensemble, n_clusters: int, *, n_init: int, max_iter: int, seed: int
 ) -> KMeansResult:
     """Cluster distinct label rows; where there are very many, fit k-means to a sample of them."""
-    from coterie._kernels.clusters import add_rows
-
     rows, counts, inverse = ensemble.patterns
     options = {"n_init": n_init, "max_iter": max_iter, "seed": seed}
     if ensemble.offsets[-1] > len(rows):  # then rows of the matrix itself are shorter

@@ -101,8 +101,9 @@ class HBGF(BaseConsensus):
     million objects in 50 partitions take seconds. With more clusters than distinct label rows the
     eigenproblem of the rows is solved instead.
 
-    METIS sees objects and clusters as vertices of the same weight. It runs again, up to ten times,
-    while some part is without clusters. No part is ever without objects.
+    METIS sees objects and clusters as vertices of the same weight. It cuts both by recursive
+    bisection and all parts at once; the lighter cut is kept. It runs again, up to ten times, while
+    some part is without clusters. No part is ever without objects.
 
     References
     ----------

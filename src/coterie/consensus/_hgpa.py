@@ -17,6 +17,7 @@ from coterie._graphs import (
     fill_empty_parts,
     similarity_cut,
 )
+from coterie._kernels.coassociation import n_blocks, nearest_of_first
 from coterie._progress import stretch
 from coterie.consensus._base import BaseConsensus
 from coterie.ensemble import Ensemble, narrow_columns
@@ -34,8 +35,6 @@ def group_rows(rows: NDArray[np.int32], n_groups: int, seed: int) -> NDArray[np.
     `n_groups` rows are drawn at random; every other row joins the one with which it shares most
     labels, the first of equal ones. With no more rows than groups, each row is a group.
     """
-    from coterie._kernels.coassociation import n_blocks, nearest_of_first
-
     if len(rows) <= n_groups:
         return np.arange(len(rows))
     drawn = np.sort(np.random.default_rng(seed).permutation(len(rows))[:n_groups])

@@ -18,6 +18,7 @@ from coterie._graphs import (
     incidence_of,
     spectral_cut,
 )
+from coterie._kernels.clusters import count_parts
 from coterie._memory import check_fits, memory_limit_bytes
 from coterie.consensus._base import BaseConsensus
 from coterie.ensemble import Ensemble
@@ -86,8 +87,6 @@ def associate(
 
     A code past the last is a cluster that is not known, and counts as missing.
     """
-    from coterie._kernels.clusters import count_parts
-
     sizes = np.bincount(parts)
     # Counts are whole numbers, so that equal shares are equal after one division.
     found: NDArray[np.float64] = count_parts(rows, offsets, parts, len(sizes)) / sizes

@@ -150,8 +150,9 @@ class WBPA(BaseConsensus):
     labels need neither the graph nor the matrix of posteriors, so that a million objects in fifty
     partitions take seconds.
 
-    METIS sees objects and clusters as vertices of the same weight. It runs again, up to ten times,
-    while some part is without clusters. No part is ever without objects.
+    METIS sees objects and clusters as vertices of the same weight. It cuts both by recursive
+    bisection and all parts at once; the lighter cut is kept. It runs again, up to ten times, while
+    some part is without clusters. No part is ever without objects.
 
     References
     ----------

@@ -91,7 +91,7 @@ WEIGHTED: dict[str, tuple[Any, dict[str, Any]]] = {
 RIVALS: dict[str, tuple[Any, dict[str, Any]]] = {
     "CSPA": (CSPA, {"partitioner": "metis"}),
     "MCLA": (MCLA, {"partitioner": "metis"}),
-    "HGPA": (HGPA, {}),
+    "HGPA": (HGPA, {"partitioner": "hypergraph"}),
     "HBGF-METIS": (HBGF, {"partitioner": "metis"}),
     "HBGF-SPEC": (HBGF, {"partitioner": "spectral"}),
 }

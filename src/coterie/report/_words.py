@@ -443,19 +443,18 @@ METHODS = {
     ),
     "HGPA": MethodWords(
         "hypergraph partitioning (HGPA; Strehl and Ghosh, 2002): every cluster of every partition "
-        "is a hyperedge, and the objects are cut into parts of about the same size with as few "
-        "hyperedges cut as can be",
+        "is a hyperedge, and the objects are cut apart with as few hyperedges cut as can be",
         _NO_NUMBER,
         _OWN_SHARE,
         (_STREHL,),
         "Hypergraph partitioning algorithm",
         "Every cluster of every partition is a hyperedge over its objects. The hypergraph is cut "
-        "into k parts of about the same size so that few hyperedges are cut.",
-        "Clusters that are known to be of about the same size, and many objects. On clusters of "
-        "different sizes it is the weakest of its family; partitioner='spectral' does not mind "
-        "sizes. Needs the extra 'hypergraph' otherwise.",
-        "Time and memory about linear in n L; of many distinct label rows groups are cut. A tenth "
-        "of a second where clusters are of about the same size, up to seconds elsewhere.",
+        "into k parts so that few hyperedges are cut: by its normalised cut (spectral), or by "
+        "Mt-KaHyPar into parts of about the same size.",
+        "Many objects, clusters of any size. Use partitioner='hypergraph' (extra 'hypergraph') "
+        "only where clusters are known to be of about the same size.",
+        "Spectral: time and memory about linear in n L, plus an eigenproblem of size K. "
+        "Mt-KaHyPar: up to seconds; many distinct label rows are cut in 1,000 groups.",
         "An object is in no hyperedge of a partition that did not see it.",
     ),
     "MCLA": MethodWords(
