@@ -141,7 +141,7 @@ class ECPCS(TreeConsensus):
     Examples
     --------
     >>> from coterie import ECPCS
-    >>> votes = [[0, 0, 0], [0, 0, 1], [0, 0, 0], [1, 1, 1], [1, None, 1], [1, 1, 1], [1, 1, 0]]
+    >>> votes = [[0, 0, 0], [0, 0, 1], [0, 0, 0], [1, 1, 1], [1, 1, 1], [1, 1, 1], [1, 1, 0]]
     >>> ECPCS(n_clusters=2, random_state=0).fit(votes).labels_
     array([1, 1, 1, 0, 0, 0, 0])
     >>> ECPCS(n_clusters=2, method="hc").fit(votes).labels_

@@ -118,7 +118,7 @@ def cluster_label_rows(
     Where there are very many distinct rows, starts are compared on a sample of the objects.
     """
     rows, counts, inverse = ensemble.patterns
-    n_parts = min(n_clusters, len(rows))
+    n_parts = min(int(n_clusters), len(rows))
     chosen, hits = draw_rows(counts, n_parts, n_parts, seed)
     sample = LabelRows(rows[chosen], hits.astype(np.float64), ensemble.offsets)
     random = np.random.default_rng(seed)

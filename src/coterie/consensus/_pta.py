@@ -137,9 +137,9 @@ class PTA(TreeConsensus):
     Examples
     --------
     >>> from coterie import PTA
-    >>> votes = [[0, 0, 0], [0, 0, 1], [0, 0, 0], [1, 1, 1], [1, None, 1], [1, 1, 1], [1, 1, 0]]
-    >>> PTA(n_clusters=2).fit(votes).labels_
-    array([1, 1, 1, 0, 0, 0, 0])
+    >>> votes = [[0, 0, 0], [0, 0, 1], [0, 0, 0], [0, 1, 0], [2, 2, 2], [2, 2, 1], [2, 2, 2]]
+    >>> PTA(n_clusters=2, cut="graph", random_state=0).fit(votes).labels_
+    array([0, 0, 0, 0, 1, 1, 1])
     """
 
     finds_n_clusters = False

@@ -34,7 +34,7 @@ def weighted_kmeans(
     degrees = add_rows(rows, offsets, cluster_sizes(ensemble)[:, None].astype(np.float64))[:, 0]
     # All points are scaled by the mean degree, so that their size is near 1.
     scale = np.average(degrees, weights=counts) / np.maximum(degrees, 1.0)
-    n_parts = min(n_clusters, len(rows))
+    n_parts = min(int(n_clusters), len(rows))
     order = cluster_order(ensemble)  # so that rounding does not depend on the names of clusters
     chosen, hits = draw_rows(counts, n_parts, ensemble.n_partitions, seed)
     points = scipy.sparse.diags(scale[chosen]) @ incidence_of(rows[chosen], offsets)[:, order]

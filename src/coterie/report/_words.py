@@ -74,6 +74,13 @@ _HUANG_2018 = (
     "Transactions on Cybernetics, 48(5), 1460-1473. doi:10.1109/TCYB.2017.2702343"
 )
 
+_HUANG_2015 = (
+    "D. Huang, J.-H. Lai and C.-D. Wang (2015). Combining multiple clusterings via crowd agreement "
+    "estimation and multi-granularity link analysis. Neurocomputing, 170, 240-250. "
+    "doi:10.1016/j.neucom.2014.05.094"
+)
+_LINEAR_COST = "Time and memory linear in n L; the clusters' table takes K^2."
+
 METHODS = {
     "LACA": MethodWords(
         "latent cluster analysis (LACA; Xie et al., 2013): a latent partition of maximum "
@@ -133,6 +140,158 @@ METHODS = {
         "The first choice for partitions with many clusters, and for ensembles in which good and "
         "bad clusters stand in the same partition. The number of clusters must be given.",
         _TREE_COST,
+        _IN_NO_CLUSTER,
+    ),
+    "LWGP": MethodWords(
+        "locally weighted graph partitioning (LWGP; Huang et al., 2018): a spectral cut of the "
+        "graph of objects and clusters, where the edges of a cluster weigh less the more the "
+        "other partitions split it (theta = {theta})",
+        _NO_NUMBER,
+        _OWN_SHARE,
+        (_HUANG_2018,),
+        "Locally weighted graph partitioning",
+        "Joins each object with the clusters it is in, and cuts this graph. A cluster whose "
+        "members the other partitions keep together has strong edges; one that they split has "
+        "weak edges.",
+        "Very many objects, a number of clusters that is known, and partitions with good and bad "
+        "clusters.",
+        _LINEAR_COST,
+        _IN_NO_CLUSTER,
+    ),
+    "WEAC": MethodWords(
+        "weighted evidence accumulation clustering (WEAC; Huang et al., 2015): average-linkage "
+        "clustering of the objects by the weighted share of partitions that put two of them "
+        "together, where a partition weighs more the better it agrees with the others",
+        _NO_NUMBER,
+        _OWN_SHARE,
+        (_HUANG_2015,),
+        "Weighted evidence accumulation",
+        "Evidence accumulation in which partitions count by their agreement with the others.",
+        "An ensemble in which whole partitions are bad. Where partitions are bad in parts, use "
+        "LWEA.",
+        _TREE_COST,
+        _IN_NO_CLUSTER,
+    ),
+    "GPMGLA": MethodWords(
+        "graph partitioning with multi-granularity link analysis (GP-MGLA; Huang et al., 2015): a "
+        "spectral cut of the graph of objects and clusters, with edges between clusters that "
+        "share neighbours, partitions being weighted by their agreement with the others",
+        _NO_NUMBER,
+        _OWN_SHARE,
+        (_HUANG_2015,),
+        "Graph partitioning with multi-granularity link analysis",
+        "Joins objects with their clusters and clusters with similar clusters, and cuts this "
+        "graph. Partitions that agree with the others count more.",
+        "Very many objects and a number of clusters that is known.",
+        _LINEAR_COST,
+        _IN_NO_CLUSTER,
+    ),
+    "ECPCS": MethodWords(
+        "ensemble clustering by propagating cluster-wise similarities (ECPCS-{method}; Huang et "
+        "al., 2021): clusters are compared by random walks of {n_steps} steps along their Jaccard "
+        "indices",
+        _NO_NUMBER,
+        _OWN_SHARE,
+        (
+            "D. Huang, C.-D. Wang, H. Peng, J. Lai and C.-K. Kwoh (2021). Enhanced ensemble "
+            "clustering via fast propagation of cluster-wise similarities. IEEE Transactions on "
+            "Systems, Man, and Cybernetics: Systems, 51(1), 508-520. "
+            "doi:10.1109/TSMC.2018.2876202",
+        ),
+        "Propagation of cluster-wise similarities",
+        "Finds similar clusters of all partitions, also those that share no object but similar "
+        "neighbours. These are joined to meta-clusters, and each object goes where most of its "
+        "clusters went (method='mc'), or objects are merged by the similarity of their clusters "
+        "(method='hc').",
+        "method='mc' for very many objects; method='hc' for some ten thousand.",
+        "'mc': time and memory linear in n L, K^3 for the walks. 'hc': time O(p^2 L), memory p^2.",
+        _IN_NO_CLUSTER,
+    ),
+    "LCE": MethodWords(
+        "link-based cluster ensemble (LCE; Iam-On et al., 2011): a spectral cut of the graph of "
+        "objects and clusters, where an object belongs in part to clusters that share neighbours "
+        "with its own (decay = {decay})",
+        _NO_NUMBER,
+        _OWN_SHARE,
+        (
+            "N. Iam-On, T. Boongoen, S. Garrett and C. Price (2011). A link-based approach to the "
+            "cluster ensemble problem. IEEE Transactions on Pattern Analysis and Machine "
+            "Intelligence, 33(12), 2396-2409. doi:10.1109/TPAMI.2011.84",
+        ),
+        "Link-based cluster ensemble",
+        "Fills in what a partition leaves open: an object belongs in part to the other clusters "
+        "of a partition, the more neighbours they share with its own cluster. The graph of "
+        "objects and clusters with these memberships is cut.",
+        "Partitions with many small clusters, and very many objects.",
+        _LINEAR_COST,
+        _IN_NO_CLUSTER,
+    ),
+    "PTA": MethodWords(
+        "probability trajectories (PTA, PTGP; Huang et al., 2016), cut by '{cut}': distinct "
+        "label rows are compared by random walks on the graph of their nearest neighbours",
+        _NO_NUMBER,
+        _OWN_SHARE,
+        (
+            "D. Huang, J.-H. Lai and C.-D. Wang (2016). Robust ensemble clustering using "
+            "probability trajectories. IEEE Transactions on Knowledge and Data Engineering, "
+            "28(5), 1312-1326. doi:10.1109/TKDE.2015.2503753",
+        ),
+        "Probability trajectories",
+        "Compares objects by where random walks lead from them, so that the whole neighbourhood "
+        "counts and single wrong votes do not.",
+        "Some thousand distinct objects, and noisy partitions.",
+        "Time O(p^3), memory p^2, checked against the limit.",
+        _IN_NO_CLUSTER,
+    ),
+    "KCC": MethodWords(
+        "k-means-based consensus clustering (KCC; Wu et al., 2015) with the utility '{utility}': "
+        "k-means on the labels as rows of 0 and 1, from {n_init} starts",
+        _NO_NUMBER,
+        _OWN_SHARE,
+        (
+            "J. Wu, H. Liu, H. Xiong, J. Cao and J. Chen (2015). K-means-based consensus "
+            "clustering: a unified view. IEEE Transactions on Knowledge and Data Engineering, "
+            "27(1), 155-169. doi:10.1109/TKDE.2014.2316512",
+        ),
+        "K-means-based consensus clustering",
+        "Clusters the objects by k-means, their labels being the features.",
+        "Very many objects. On most ensembles the graph methods and trees give better clusters.",
+        "Time O(p L k) for each iteration, memory linear in n L.",
+        "Left out of all sums.",
+    ),
+    "SEC": MethodWords(
+        "spectral ensemble clustering (SEC; Liu et al., 2017): weighted k-means on the scaled "
+        "rows of the table of objects and clusters, from {n_init} starts",
+        _NO_NUMBER,
+        _OWN_SHARE,
+        (
+            "H. Liu, J. Wu, T. Liu, D. Tao and Y. Fu (2017). Spectral ensemble clustering via "
+            "weighted k-means: theoretical and practical evidence. IEEE Transactions on Knowledge "
+            "and Data Engineering, 29(5), 1129-1143. doi:10.1109/TKDE.2017.2650229",
+        ),
+        "Spectral ensemble clustering",
+        "Looks for the normalised cut of the co-association matrix by weighted k-means.",
+        "Very many objects. On most ensembles HBGF and LWGP, which use eigenvectors, give better "
+        "clusters.",
+        "Time O(p L k) for each iteration, memory linear in n L.",
+        _IN_NO_CLUSTER,
+    ),
+    "ECCMS": MethodWords(
+        "co-association matrix self-enhancement (EC-CMS; Jia et al., 2023): the locally weighted "
+        "co-association is made smooth along pairs with a co-association of at least {alpha}, "
+        "followed by average-linkage clustering",
+        _NO_NUMBER,
+        _OWN_SHARE,
+        (
+            "Y. Jia, S. Tao, R. Wang and Y. Wang (2023). Ensemble clustering via co-association "
+            "matrix self-enhancement. IEEE Transactions on Neural Networks and Learning Systems. "
+            "doi:10.1109/TNNLS.2023.3249207",
+        ),
+        "Co-association matrix self-enhancement",
+        "Takes pairs that nearly all partitions put together as certain, and lets them correct "
+        "the similarity of the other pairs.",
+        "Up to some thousand objects. With more, use LWEA.",
+        "Time O(n^3) for each iteration, memory n^2, checked against the limit.",
         _IN_NO_CLUSTER,
     ),
     "MSTEClust": MethodWords(
