@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Annotated, Any
 
 import typer
@@ -35,10 +36,13 @@ class _Commands(TyperGroup):
             args.remove("--debug")
             os.environ[_DEBUG] = "1"
         settings["standalone_mode"] = False
+        self._way_on = _way_on(args)
         try:
             code = super().main(args=args, **settings)
         except _ClickError as error:
             code = _fail(_usage_message(error), BAD_INPUT, error)
+        except (KeyboardInterrupt, typer.Abort):  # before the command had begun
+            code = _fail(f"interrupted.{self._way_on}", INTERRUPTED)
         sys.exit(code if isinstance(code, int) else 0)
 
     def invoke(self, ctx: Any) -> Any:
@@ -49,13 +53,16 @@ class _Commands(TyperGroup):
         except (_ClickError, typer.Exit, typer.Abort):
             raise
         except KeyboardInterrupt as error:
-            raise typer.Exit(_fail(_interrupted(error), INTERRUPTED)) from None
+            hint = f" {error}" if str(error) else self._way_on
+            raise typer.Exit(_fail(f"interrupted.{hint}", INTERRUPTED)) from None
         except BrokenPipeError:
             # Whoever read our output has seen enough. Python would complain at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(BROKEN_PIPE) from None
         except InputError as error:
             raise typer.Exit(_fail(error, BAD_INPUT, error)) from None
+        except ChildProcessError as error:  # workers were killed again and again
+            raise typer.Exit(_fail(f"{error}{self._way_on}", BAD_INPUT, error)) from None
         except OSError as error:
             what = f"{error.filename}: {error.strerror}" if error.filename else error
             raise typer.Exit(_fail(what, BAD_INPUT, error)) from None
@@ -85,9 +92,15 @@ def _usage_message(error: Any) -> str:
     return f"{message}{'' if message.endswith('?') else '.'} See '{where} --help'."
 
 
-def _interrupted(error: KeyboardInterrupt) -> str:
-    hint = str(error)
-    return f"interrupted. {hint}" if hint else "interrupted."
+def _way_on(args: Sequence[str]) -> str:
+    """Return how to continue the command after it was stopped, whenever that was."""
+    if args[:1] != ["cluster"]:
+        return ""
+    for word, following in pairwise([*args, ""]):
+        name, _, value = word.partition("=")
+        if name == "--checkpoint":
+            return f" The same command continues from {value or following}."
+    return " With --checkpoint DIR the same command could have continued."
 
 
 app = typer.Typer(
