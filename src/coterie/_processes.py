@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
-import multiprocessing
 import os
 import threading
 import time
@@ -33,18 +31,10 @@ def safe_children() -> Iterator[None]:
             os.environ["PYTHONSAFEPATH"] = before
 
 
-@functools.cache
 def end_with(parent: int) -> None:
-    """End this process, a worker, as soon as the process `parent` that started it is gone.
-
-    Nothing is done in `parent` itself, nor in a process that somebody else started.
-    """
-    if os.name != "posix" or os.getpid() == parent:
-        return
-    if os.getppid() == parent:
+    """End this process, a worker, as soon as the process `parent` that started it is gone."""
+    if os.name == "posix" and os.getpid() != parent:
         threading.Thread(target=_watch, args=(parent,), daemon=True).start()
-    elif multiprocessing.current_process().name.startswith("Loky"):
-        os._exit(1)  # ours, and the parent went while we started
 
 
 def _watch(parent: int) -> None:

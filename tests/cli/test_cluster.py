@@ -3,9 +3,7 @@
 import io
 import json
 import os
-import signal
 import sys
-import time
 
 import numpy as np
 import polars as pl

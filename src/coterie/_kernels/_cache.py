@@ -57,8 +57,8 @@ def _digest(sources: list[Path]) -> str:
 
 
 def _places() -> Iterator[Path]:
-    if numba.config.CACHE_DIR:
-        yield Path(numba.config.CACHE_DIR)
+    if given := getattr(numba.config, "CACHE_DIR", ""):
+        yield Path(given)
         return
     yield Path(__file__).parent / "__pycache__"
     with contextlib.suppress(RuntimeError):  # there is no home
@@ -67,7 +67,7 @@ def _places() -> Iterator[Path]:
 
 
 def _remove_old(place: Path, own: Path) -> None:
-    """Remove the directories of other states but the last in use. Numba makes again what it lacks."""
+    """Remove directories of other states, except the last in use; numba makes again what it lacks."""
     others = [path for path in place.iterdir() if _NAME.fullmatch(path.name) and path != own]
     with contextlib.suppress(OSError):  # another process may be removing them, too
         others.sort(key=lambda path: path.stat().st_mtime)

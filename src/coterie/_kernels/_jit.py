@@ -25,12 +25,13 @@ def _compiled(function: Callable[..., Any], variant: str, **flags: Any) -> Any:
     flags |= {"nogil": True, "error_model": "numpy"}
     if _CACHE is None:
         return numba.njit(**flags)(function)
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(_CACHE / variant)  # read when a function is decorated
+    config: Any = numba.config
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(_CACHE / variant)  # read when a function is decorated
     try:
         return numba.njit(cache=True, **flags)(function)
     finally:
-        numba.config.CACHE_DIR = before
+        config.CACHE_DIR = before
 
 
 def njit(function: Callable[..., Any]) -> Any:

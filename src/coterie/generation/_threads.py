@@ -96,10 +96,7 @@ def run_unordered(
     for _ in range(_ATTEMPTS):
         if not waiting:
             return
-        tasks = [
-            delayed(_run_task)(os.getpid(), index, function, given)
-            for index, given in waiting.items()
-        ]
+        tasks = [delayed(_run_task)(index, function, given) for index, given in waiting.items()]
         with (
             safe_children(),
             contextlib.suppress(BrokenProcessPool),
@@ -115,10 +112,7 @@ def run_unordered(
         )
 
 
-def _run_task(
-    parent: int, index: int, function: Callable[..., Any], given: tuple[Any, ...]
-) -> tuple[int, Any]:
-    end_with(parent)
+def _run_task(index: int, function: Callable[..., Any], given: tuple[Any, ...]) -> tuple[int, Any]:
     return index, function(*given)
 
 
@@ -127,6 +121,7 @@ def _arriving(
 ) -> Generator[Any, None, None]:
     """Yield the results of delayed calls in any order, through whatever backend joblib has."""
     options: dict[str, Any] = {"n_jobs": n_jobs, "batch_size": 1 if one_by_one else "auto"}
+    options |= {"initializer": end_with, "initargs": (os.getpid(),)}
     try:
         parallel = Parallel(return_as="generator_unordered", **options)
     except ValueError as error:
