@@ -67,7 +67,7 @@ def _places() -> Iterator[Path]:
 
 
 def _remove_old(place: Path, own: Path) -> None:
-    """Remove directories of other states, except the last in use; numba makes again what it lacks."""
+    """Remove directories of other states, except the last in use."""
     others = [path for path in place.iterdir() if _NAME.fullmatch(path.name) and path != own]
     with contextlib.suppress(OSError):  # another process may be removing them, too
         others.sort(key=lambda path: path.stat().st_mtime)
