@@ -3,9 +3,7 @@
 import io
 import json
 import os
-import signal
 import sys
-import time
 
 import numpy as np
 import polars as pl
@@ -327,28 +325,6 @@ def test_summary_on_a_terminal(run, table, monkeypatch):
 
 
 # --- as processes of their own --------------------------------------------------------------------
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent the POSIX way")
-def test_interrupted_with_a_checkpoint_and_continued(command, run, tmp_path):
-    rng = np.random.default_rng(0)
-    np.save(tmp_path / "many.npy", rng.normal(size=(3000, 20)))
-    # So many that a busy machine cannot be done before the signal comes.
-    options = ("many.npy", "-k", "3", "-j", "1", "-p", "2000", "--checkpoint", "kept")
-    process = command("cluster", *options, cwd=tmp_path)
-    deadline = time.time() + 30
-    while not list(tmp_path.glob("kept/partition*")) and time.time() < deadline:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
-    assert (process.returncode, out) == (130, "")
-    assert err == "coterie: interrupted. The same command continues from kept.\n"
-    n_kept = len(list(tmp_path.glob("kept/partition*")))
-    assert 1 <= n_kept < 2000
-    shorter = ("many.npy", "-k", "3", "-j", "1", "-p", str(n_kept + 1))
-    continued = run("cluster", *shorter, "--checkpoint", "kept")
-    assert continued.exit_code == 0, continued.stderr
-    assert continued.stdout == run("cluster", *shorter).stdout
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes are closed the POSIX way")

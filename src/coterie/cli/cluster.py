@@ -156,7 +156,7 @@ def cluster_table(
 ) -> None:
     """Cluster a table with the options of the command, and send the results on their way."""
     from coterie.cli._console import Notes, step
-    from coterie.cli._run import find_consensus, make_consensus, make_ensemble, tell, way_on
+    from coterie.cli._run import find_consensus, make_consensus, make_ensemble, tell
     from coterie.cli._tables import read_features, read_table
 
     quiet = destinations.quiet
@@ -193,10 +193,7 @@ def cluster_table(
     ensemble = generator.ensemble_
     if destinations.save_ensemble is not None:
         ensemble.save(destinations.save_ensemble)
-    try:
-        find_consensus(consensus, ensemble, notes)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(way_on(checkpoint)) from None
+    find_consensus(consensus, ensemble, notes)
     tell(
         consensus,
         destinations,
