@@ -46,6 +46,15 @@ class Table(NamedTuple):
         return self.frame[name]
 
 
+class Labels(NamedTuple):
+    """Clusterings of the same objects, and what was kept aside."""
+
+    partitions: list[NDArray[Any]]
+    names: list[str]
+    ids: list[str] | None
+    truth: list[str | None] | None
+
+
 class Features(NamedTuple):
     """What is clustered, and what was kept aside."""
 
@@ -213,7 +222,7 @@ def read_labels(
     columns: Sequence[str],
     exclude: Sequence[str],
     missing: Sequence[str],
-) -> tuple[list[NDArray[Any]], list[str] | None, list[str | None] | None]:
+) -> Labels:
     """Return the partitions of a table of labels, and the columns that were kept aside."""
     used = _used_columns(table, id_column, truth_column, columns, exclude)
     if len(used) == 0:
@@ -223,7 +232,7 @@ def read_labels(
         for name in used:
             partitions.append(_as_labels(table.frame[name], missing))
             done[0] += 1
-    return partitions, _ids(table, id_column), _truth(table, truth_column)
+    return Labels(partitions, used, _ids(table, id_column), _truth(table, truth_column))
 
 
 def _used_columns(
