@@ -197,7 +197,8 @@ def test_constant_and_singleton_partitions_are_legal():
 def test_columns_without_opinion_are_dropped_with_a_warning():
     labels = [[None, 3, -1, 0], [None, 4, -1, 0]]
     with pytest.warns(
-        UserWarning, match=r"dropped 2 partition\(s\) with no label at all: partition_0, partition_2\."
+        UserWarning,
+        match=r"dropped 2 partition\(s\) with no label at all: partition_0, partition_2\.",
     ) as caught:
         ensemble = Ensemble(
             labels, groups=["a", "b", "c", "d"], validity=[0, 0.5, 1, 0.25], posteriors=None
@@ -887,7 +888,7 @@ NAMED = ["kmeans3", "ward3", "random"]
     [
         pd.DataFrame(VOTES, columns=NAMED),
         pl.DataFrame(VOTES, schema=NAMED, orient="row"),
-        [pd.Series(column, name=name) for column, name in zip(zip(*VOTES), NAMED, strict=True)],
+        [pd.Series([row[e] for row in VOTES], name=name) for e, name in enumerate(NAMED)],
         Ensemble(VOTES, names=NAMED),
     ],
     ids=["pandas", "polars", "series", "ensemble"],

@@ -76,15 +76,11 @@ def column_names(labels: Any) -> list[str] | None:
     """
     if isinstance(labels, list | tuple):
         names = [getattr(vector, "name", None) for vector in labels]
-    elif isinstance(labels, np.ndarray) or not hasattr(labels, "columns"):
-        return None
+        has_names = all(isinstance(name, str) and name for name in names)
     else:
-        names = list(labels.columns)
-    if all(isinstance(name, str) and name for name in names):
-        return names
-    if isinstance(labels, list | tuple) or all(isinstance(name, int | np.integer) for name in names):
-        return None
-    return [str(name) for name in names]
+        names = list(getattr(labels, "columns", ()))
+        has_names = not all(isinstance(name, int | np.integer) for name in names)
+    return [str(name) for name in names] if has_names else None
 
 
 def plain_columns(labels: Any) -> list[Column] | None:

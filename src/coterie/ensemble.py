@@ -646,14 +646,12 @@ class Ensemble:
                 and (as_read == MISSING).any()
             ):
                 raise ValueError(
-                    f"partition {self.names[e]!r} has a cluster of the name '{MISSING}', which a table of text "
-                    "cannot tell from a missing label. Rename it, or use save."
+                    f"partition {self.names[e]!r} has a cluster of the name '{MISSING}', which a "
+                    "table of text cannot tell from a missing label. Rename it, or use save."
                 )
             seen = self.labels[:, e] >= 0
             values = pl.Series(categories)[np.maximum(self.labels[:, e], 0)]
-            columns[self.names[e]] = pl.select(
-                pl.when(pl.Series(seen)).then(values)
-            ).to_series()
+            columns[self.names[e]] = pl.select(pl.when(pl.Series(seen)).then(values)).to_series()
         with written_whole(path) as temporary:
             pl.DataFrame(columns).write_csv(temporary, separator=separator)
 

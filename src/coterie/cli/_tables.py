@@ -62,6 +62,8 @@ class Features(NamedTuple):
     columns: list[str]
     ids: list[str] | None
     truth: list[str | None] | None
+    excluded: list[str]
+    n_imputed: int
 
 
 # --- files --------------------------------------------------------------------------------------
@@ -209,9 +211,18 @@ def read_features(
     _note_suspicious(table, used, note)
     X = np.column_stack(numbers)
     _check_finite(X, used)
+    n_imputed = int(np.isnan(X).sum())
     X = _impute(X, used, impute)
     _check_constant(table, X, used, note)
-    return Features(X, used, _ids(table, id_column), _truth(table, truth_column))
+    aside = {*used, id_column, truth_column}
+    return Features(
+        X,
+        used,
+        _ids(table, id_column),
+        _truth(table, truth_column),
+        [name for name in table.frame.columns if name not in aside],
+        n_imputed,
+    )
 
 
 def read_labels(
