@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coterie.cli._console import Notes, shows_progress, step
+from coterie.cli._console import Notes, on_terminal, shows_progress, step
 from coterie.cli._errors import InputError, did_you_mean, refused_input
 from coterie.cli._estimate import clock_progress, estimate_seconds, is_left_to_others
 from coterie.cli._output import Destinations
@@ -127,6 +127,9 @@ def tell(
         summary = summarized(consensus, notes, **details)
     with step("Writing the results", quiet=notes.quiet):
         destinations.write_files(summary)
+    if not on_terminal():  # there the printed summary has them
+        for caution in summary["cautions"]:
+            notes.add(f"caution: {caution['words']}")
     destinations.print(summary)
 
 

@@ -206,6 +206,8 @@ def cluster_table(
         generator=generator,
         source="standard input" if str(data) == "-" else data.name,
         preparation=describe_preparation(standardize, impute),
+        excluded=features.excluded,
+        n_imputed=features.n_imputed,
     )
 
 

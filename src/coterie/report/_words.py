@@ -52,7 +52,8 @@ _BERIKOV_2016 = (
 )
 _STREHL = (
     "A. Strehl and J. Ghosh (2002). Cluster ensembles: a knowledge reuse framework for combining "
-    "multiple partitions. Journal of Machine Learning Research, 3, 583-617."
+    "multiple partitions. Journal of Machine Learning Research, 3, 583-617. "
+    "doi:10.1162/153244303321897735"
 )
 _FERN = (
     "X. Z. Fern and C. E. Brodley (2004). Solving cluster ensemble problems by bipartite graph "
@@ -416,7 +417,8 @@ METHODS = {
             _LOURENCO,
             "L. E. Baum and J. A. Eagon (1967). An inequality with applications to statistical "
             "estimation for probabilistic functions of Markov processes and to a model for "
-            "ecology. Bulletin of the American Mathematical Society, 73, 360-363.",
+            "ecology. Bulletin of the American Mathematical Society, 73, 360-363. "
+            "doi:10.1090/S0002-9904-1967-11751-8",
         ),
         "Soft consensus by factorising the co-association",
         "Gives every object memberships whose products come nearest to the co-association in "
@@ -582,11 +584,13 @@ _BASES = {
     "Birch": "BIRCH",
 }
 
+_MOST_EXCLUDED = 10  # columns named
 _SOFTWARE = (
     "F. Pedregosa et al. (2011). Scikit-learn: machine learning in Python. Journal of Machine "
     "Learning Research, 12, 2825-2830."
 )
 _AGREEMENT = _STREHL
+_COTERIE = "The coterie developers. coterie: cluster ensembles for Python, version {version}."
 
 
 def method_words(consensus: Any) -> MethodWords:
@@ -639,7 +643,7 @@ def reason_for_number(consensus: Any) -> str:
 
 def methods_text(summary: dict[str, Any]) -> tuple[str, list[str]]:
     """Return a methods section for a summary, and its references."""
-    sentences = [_made(summary)]
+    sentences = [_made(summary), *_preparation(summary)]
     ensemble, agreement = summary["ensemble"], summary["agreement"]
     if ensemble["missing"] > 0:
         sentences.append(
@@ -654,16 +658,19 @@ def methods_text(summary: dict[str, Any]) -> tuple[str, list[str]]:
         sentences.append(
             f"This gave {k}; the number was not set but is {summary['consensus']['number']}."
         )
+    sentences += _convergence(summary["consensus"])
     sentences.append(
         f"The consensus shares a mean normalised mutual information of {agreement['anmi']:.2f} "
-        f"with the partitions (Strehl and Ghosh, 2002); objects are in their clusters with a "
-        f"mean confidence of {agreement['confidence']:.2f}."
+        f"with the partitions (Strehl and Ghosh, 2002). The mean confidence of the "
+        f"objects is {agreement['confidence']:.2f} (confidence of an object: "
+        f"{summary['consensus']['confidence']})."
     )
     seed = summary["generation"]["seed"] if summary["generation"] else None
-    software = ", ".join(f"{name} {version}" for name, version in summary["versions"].items())
+    own, *others = (f"{name} {version}" for name, version in summary["versions"].items())
     end = f" Seed: {seed}." if seed is not None else ""
-    sentences.append(f"Software: {software}.{end}")
-    references = {*summary["consensus"]["references"], _AGREEMENT}
+    sentences.append(f"The analysis was done with {own} under {_list(others)}.{end}")
+    coterie = _COTERIE.format(version=summary["versions"]["coterie"])
+    references = {*summary["consensus"]["references"], _AGREEMENT, coterie}
     if summary["generation"]:
         references.add(_SOFTWARE)
     return " ".join(sentences), sorted(references)
@@ -696,6 +703,34 @@ def _made(summary: dict[str, Any]) -> str:
     if parts:
         text += f", on a random {' and '.join(parts)} each time"
     return text + "."
+
+
+def _preparation(summary: dict[str, Any]) -> list[str]:
+    """Return the sentences on what was left out of the data or filled in."""
+    sentences = []
+    excluded = summary["excluded"]
+    if excluded:
+        named = [f"'{name}'" for name in excluded[:_MOST_EXCLUDED]]
+        if len(excluded) > _MOST_EXCLUDED:
+            named.append(f"{len(excluded) - _MOST_EXCLUDED} more")
+        subject = "The column" if len(excluded) == 1 else "The columns"
+        verb = "was" if len(excluded) == 1 else "were"
+        sentences.append(f"{subject} {_list(named)} {verb} left out.")
+    if summary["n_imputed"]:
+        values = count(summary["n_imputed"], "missing value")
+        verb = "was" if summary["n_imputed"] == 1 else "were"
+        sentences.append(f"{values} of the features {verb} filled in.")
+    return sentences
+
+
+def _convergence(consensus: dict[str, Any]) -> list[str]:
+    """Return the sentence on whether an iterative method has converged."""
+    if not isinstance(consensus["converged"], bool):
+        return []
+    steps = f" after {count(consensus['n_iter'], 'iteration')}" if consensus["n_iter"] else ""
+    if consensus["converged"]:
+        return [f"The method converged{steps}."]
+    return [f"The method stopped{steps} without having converged."]
 
 
 def count(n: int, noun: str) -> str:
