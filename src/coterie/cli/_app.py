@@ -11,7 +11,18 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from coterie.cli import choose, cluster, compare, consense, demo, explain, info, report, reproduce
+from coterie.cli import (
+    choose,
+    cluster,
+    compare,
+    consense,
+    demo,
+    explain,
+    info,
+    predict,
+    report,
+    reproduce,
+)
 from coterie.cli._errors import InputError, one_line
 
 __all__ = ["app", "main"]
@@ -101,6 +112,7 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.command("cluster")(cluster.cluster)
+app.command("predict")(predict.predict)
 app.command("consense")(consense.consense)
 app.command("choose")(choose.choose)
 app.command("compare")(compare.compare)

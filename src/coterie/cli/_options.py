@@ -213,6 +213,15 @@ SaveEnsemble = Annotated[
         rich_help_panel=_OUTPUT,
     ),
 ]
+SaveModel = Annotated[
+    Path | None,
+    typer.Option(
+        "--save-model",
+        metavar="FILE.npz",
+        help="Write what 'coterie predict' needs to put new rows into the clusters.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
 Quiet = Annotated[
     bool,
     typer.Option(

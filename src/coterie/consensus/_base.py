@@ -49,6 +49,8 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
     """Whether ``n_clusters=None`` is possible."""
     confidence_is_membership = False
     """Whether confidence is the membership in the own cluster, and not the share of votes."""
+    saved_state: tuple[str, ...] | None = ()
+    """Arrays that `_predict` needs besides ensemble and labels; None: a model cannot be saved."""
     object_parameters: tuple[str, ...] = ()
     """Parameters that may be arrays with a row per object, and then say the number of clusters."""
 
@@ -128,6 +130,34 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
             confidence = self.predict_proba(X)[np.arange(len(labels)), labels]  # type: ignore[attr-defined]
             return np.where((codes >= 0).any(axis=1), confidence, 0.0)
         return self._votes.confidence_of_rows(codes, labels)
+
+    def _restore(
+        self,
+        ensemble: Ensemble,
+        labels: NDArray[np.int64],
+        confidence: NDArray[np.float64],
+        state: dict[str, NDArray],
+    ) -> None:
+        """Set the fitted attributes that prediction needs, from what a file holds."""
+        n, n_partitions = ensemble.shape
+        is_partition = labels.shape == (n,) and labels.dtype == np.int64
+        if not is_partition or not np.array_equal(order_by_size(labels), labels):
+            raise ValueError("the labels are not one consecutive number per object")
+        if confidence.shape != (n,) or confidence.dtype != np.float64:
+            raise ValueError("the confidence is not one number per object")
+        for name, array in state.items():
+            if array.dtype != np.float64 or len(array) not in (n, n_partitions):
+                raise ValueError(f"{name} is not one number per object or partition")
+            setattr(self, name, array)
+        labelled = labelled_objects(ensemble)
+        part = ensemble if labelled.all() else labelled_part(ensemble, labelled)
+        self._remember_columns(ensemble, ensemble)
+        self.ensemble_ = ensemble
+        self.labels_ = labels[labelled]
+        self.n_clusters_ = int(labels.max()) + 1
+        self._votes = ClusterVotes.tally(part, self.labels_, self.n_clusters_)
+        self._confidence(part)
+        self.labels_, self.confidence_ = labels, confidence
 
     @contextmanager
     def _settings_for(self, part: Ensemble, labelled: NDArray[np.bool_]) -> Iterator[None]:

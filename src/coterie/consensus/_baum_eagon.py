@@ -218,6 +218,7 @@ class BaumEagon(BaseConsensus):
 
     object_parameters = ("init",)
     confidence_is_membership = True
+    saved_state = ("membership_",)
 
     def __init__(
         self,

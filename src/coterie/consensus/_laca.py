@@ -284,6 +284,8 @@ class LACA(BaseConsensus):
     array([ 4.6,  4.6,  4.6, -0.5])
     """
 
+    saved_state = ("rho_", "r_")
+
     def __init__(
         self,
         n_clusters: int | None = None,

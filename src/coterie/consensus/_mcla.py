@@ -291,6 +291,8 @@ class MCLA(BaseConsensus):
 
     finds_n_clusters = False
 
+    saved_state = None
+
     def __init__(
         self,
         n_clusters: int | None = 2,

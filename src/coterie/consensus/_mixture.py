@@ -191,6 +191,8 @@ class MixtureModel(BaseConsensus):
 
     finds_n_clusters = False
 
+    saved_state = None
+
     def __init__(
         self,
         n_clusters: int | None = 2,

@@ -616,6 +616,7 @@ class PEACE(BaseConsensus):
 
     object_parameters = ("init",)
     confidence_is_membership = True
+    saved_state = ("membership_",)
 
     def __init__(
         self,

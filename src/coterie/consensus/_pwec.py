@@ -220,6 +220,8 @@ class PWEC(BaseConsensus):
     array([1, 1, 0, 0, 0])
     """
 
+    saved_state = None
+
     def __init__(
         self,
         n_clusters: int | None = None,

@@ -190,6 +190,8 @@ class Voting(BaseConsensus):
 
     finds_n_clusters = False
 
+    saved_state = None
+
     def __init__(
         self,
         n_clusters: int | None = 2,

@@ -165,6 +165,8 @@ class WSBPA(WBPA):
     ['width', 'height']
     """
 
+    saved_state = None
+
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
         for name in ("cluster_centers_", "feature_weights_"):  # of an earlier fit
             self.__dict__.pop(name, None)
