@@ -207,7 +207,7 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        **params : dict
+        params : dict
 
         Returns
         -------

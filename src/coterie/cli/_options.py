@@ -19,9 +19,9 @@ _OUTPUT = "Output"
 
 
 def _complete_method(incomplete: str) -> list[str]:
-    from coterie.consensus import CONSENSUS
+    from coterie._methods import METHODS
 
-    return [name for name in sorted(CONSENSUS) if name.startswith(incomplete)]
+    return [name for name in sorted(METHODS) if name.startswith(incomplete)]
 
 
 def _complete_base(incomplete: str) -> list[str]:

@@ -30,6 +30,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from coterie._about import BOTH_SEEN, LARGEST_MEMBERSHIP, LOURENCO, MethodWords
 from coterie._labels import order_by_size
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._peace_blocks import Votes, coarse_optimum
@@ -611,6 +612,34 @@ class PEACE(BaseConsensus):
     >>> peace.predict_proba([[1, 1, 0]]).round(2)
     array([[0.31, 0.69]])
     """
+
+    about = MethodWords(
+        title="Probabilistic evidence accumulation",
+        does=(
+            "Gives every object probabilities of belonging to each cluster, such that the votes "
+            "of the partitions on all pairs are most likely. The best of several random starts is"
+            " kept."
+        ),
+        use=(
+            "When you want degrees of membership, for objects between clusters. Slower than "
+            "methods that give labels only; starts can end in different optima (runs_)."
+        ),
+        cost=(
+            "Time O(p^2 (k + L)) for each of some tens of passes and each start; memory linear in"
+            " n L."
+        ),
+        missing=BOTH_SEEN,
+        name=(
+            "probabilistic evidence accumulation (PEACE; Lourenço et al., 2013): memberships of "
+            "maximum likelihood, the number of partitions that put two objects together being "
+            "binomial"
+        ),
+        number=(
+            "the one that maximises a Bayesian information criterion on the scale of the labels"
+        ),
+        confidence=LARGEST_MEMBERSHIP,
+        references=(LOURENCO,),
+    )
 
     membership_: Array
 
