@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 __all__ = ["MethodWords", "words_of"]
 
@@ -44,9 +44,9 @@ def words_of(cls: type) -> MethodWords:
 
     A subclass does not inherit: it is another method.
     """
-    words: Any = vars(cls).get("about")
+    words: MethodWords | None = vars(cls).get("about")
     if words is not None:
-        return words  # type: ignore[no-any-return]
+        return words
     first_line = (vars(cls).get("__doc__") or "").strip().split("\n")[0]
     name = cls.__name__
     return MethodWords(name, first_line, "", "", "", name, (), f"the one that {name} finds")

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from coterie._about import MethodWords
 from coterie._labels import order_by_size
 from coterie._notebook import FittedRepr
 from coterie.consensus._unlabelled import (
@@ -49,6 +50,10 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
     """Whether ``n_clusters=None`` is possible."""
     confidence_is_membership = False
     """Whether confidence is the membership in the own cluster, and not the share of votes."""
+    about: ClassVar[MethodWords]
+    """What is told about the method."""
+    exceptions: ClassVar[dict[str, str]] = {}
+    """Properties of all methods (tests in ``test_common.py``) that it cannot have, and why."""
     saved_state: tuple[str, ...] | None = ()
     """Arrays that `_predict` needs besides ensemble and labels; None: a model cannot be saved."""
     object_parameters: tuple[str, ...] = ()
@@ -127,7 +132,7 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
         codes = self._encode(X)
         labels = self._predict(codes)
         if self.confidence_is_membership:
-            confidence = self.predict_proba(X)[np.arange(len(labels)), labels]  # type: ignore[attr-defined]
+            confidence = self.predict_proba(X)[np.arange(len(labels)), labels]
             return np.where((codes >= 0).any(axis=1), confidence, 0.0)
         return self._votes.confidence_of_rows(codes, labels)
 

@@ -237,6 +237,18 @@ class BaumEagon(BaseConsensus):
             "ecology. Bulletin of the American Mathematical Society, 73, 360-363.",
         ),
     )
+    exceptions = (
+        dict.fromkeys(
+            ("every_number_of_clusters", "two_objects"),
+            "a component or label may be nobody's best: fewer clusters, with a warning",
+        )
+        | dict.fromkeys(
+            ("unanimous_partitions_leave_no_doubt",), "memberships reach 0 and 1 only in the limit"
+        )
+        | dict.fromkeys(
+            ("confidence_is_the_same_measure_for_all",), "confidence is the largest membership"
+        )
+    )
 
     finds_n_clusters = False
 

@@ -230,6 +230,14 @@ class HGPA(BaseConsensus):
         ),
         references=(STREHL,),
     )
+    exceptions = dict.fromkeys(
+        (
+            "clear_majority_is_found",
+            "missing_labels_are_filled_by_the_others",
+            "order_of_objects_changes_nothing",
+        ),
+        "the hypergraph is cut into parts of the same size, which these clusters are not",
+    )
 
     finds_n_clusters = False
 

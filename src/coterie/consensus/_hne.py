@@ -305,6 +305,10 @@ class HNE(BaseConsensus):
             "edges. PAKDD 2007, LNAI 4426. doi:10.1007/978-3-540-71701-0_71",
         ),
     )
+    exceptions = dict.fromkeys(
+        ("every_number_of_clusters", "two_objects"),
+        "it stops where no edges are left, with a warning: there may be more clusters",
+    )
 
     def __init__(
         self,

@@ -313,6 +313,10 @@ class MCLA(BaseConsensus):
         ),
         references=(STREHL,),
     )
+    exceptions = dict.fromkeys(
+        ("every_number_of_clusters", "two_objects"),
+        "a component or label may be nobody's best: then there are fewer clusters, with a warning",
+    )
 
     finds_n_clusters = False
 

@@ -215,6 +215,10 @@ class MixtureModel(BaseConsensus):
             "Intelligence, 27(12), 1866-1881. doi:10.1109/TPAMI.2005.237",
         ),
     )
+    exceptions = dict.fromkeys(
+        ("every_number_of_clusters", "two_objects"),
+        "a component or label may be nobody's best: then there are fewer clusters, with a warning",
+    )
 
     finds_n_clusters = False
 

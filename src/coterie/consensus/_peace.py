@@ -640,6 +640,12 @@ class PEACE(BaseConsensus):
         confidence=LARGEST_MEMBERSHIP,
         references=(LOURENCO,),
     )
+    exceptions = dict.fromkeys(
+        ("every_number_of_clusters", "two_objects"),
+        "a component or label may be nobody's best: fewer clusters, with a warning",
+    ) | dict.fromkeys(
+        ("confidence_is_the_same_measure_for_all",), "confidence is the largest membership"
+    )
 
     membership_: Array
 

@@ -215,6 +215,10 @@ class Voting(BaseConsensus):
             " Intelligence, 30(1), 160-173. doi:10.1109/TPAMI.2007.1138",
         ),
     )
+    exceptions = dict.fromkeys(
+        ("every_number_of_clusters", "two_objects"),
+        "a component or label may be nobody's best: then there are fewer clusters, with a warning",
+    )
 
     finds_n_clusters = False
 
