@@ -350,7 +350,8 @@ def _decided(
         ("ensemble", "permuted"): "the same partitions, shuffled",
     }[kind, null]
     reason = (
-        f"There are gaps between clusters: dense regions are set apart more than in {words} (p = {p_value:.3g})."
+        "There are gaps between clusters: dense regions are set apart more than in "
+        f"{words} (p = {p_value:.3g})."
         if has_structure
         else "No gap between clusters was found: nothing is set apart more than in "
         f"{words} (p = {p_value:.3g}). Read clusters as parts of a continuum."

@@ -17,7 +17,18 @@ import typer
 from typer.core import TyperGroup
 
 from coterie._memory import format_bytes
-from coterie.cli import choose, cluster, compare, consense, demo, explain, info, report, reproduce
+from coterie.cli import (
+    choose,
+    cluster,
+    compare,
+    consense,
+    demo,
+    explain,
+    info,
+    predict,
+    report,
+    reproduce,
+)
 from coterie.cli._errors import InputError, one_line
 
 __all__ = ["app", "run"]
@@ -197,6 +208,7 @@ def _help_of(command: Callable[..., None]) -> str:
 for _command in (
     demo.demo,
     cluster.cluster,
+    predict.predict,
     consense.consense,
     choose.choose,
     compare.compare,
