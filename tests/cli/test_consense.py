@@ -125,3 +125,13 @@ def test_what_is_no_ensemble_is_refused(refuse, tmp_path, votes):
 def test_nothing_but_missing_is_refused(refuse, tmp_path):
     (tmp_path / "m.csv").write_text("a,b\n,\n-1,NA\n")
     assert "missing on every object" in refuse("consense", "m.csv")
+
+
+def test_partitions_are_named_by_the_header(run, tmp_path):
+    (tmp_path / "named.csv").write_text("kmeans3,ward3,random\n0,0,1\n0,0,0\n1,1,1\n1,1,0\n")
+    done = run("consense", "named.csv", "-k", "2", "--json", "--save-ensemble", "e.npz")
+    again = run("consense", "e.npz", "-k", "2", "--json")
+    for result in (done, again):
+        rows = json.loads(result.stdout)["partitions"]
+        assert [row["name"] for row in rows] == ["kmeans3", "ward3", "random"]
+        assert {row["group"] for row in rows} == {None}
