@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from coterie.consensus import Voting as Voting
     from coterie.ensemble import Ensemble as Ensemble
     from coterie.generation import LAC as LAC
+    from coterie.generation import USPEC as USPEC
+    from coterie.generation import BoostKMeans as BoostKMeans
     from coterie.generation import LACEnsemble as LACEnsemble
     from coterie.generation import RandomizedEnsemble as RandomizedEnsemble
 
@@ -84,10 +86,12 @@ _HOME = {
     "WSBPA": "coterie.consensus",
     "WSPA": "coterie.consensus",
     "Ensemble": "coterie.ensemble",
+    "BoostKMeans": "coterie.generation",
     "LAC": "coterie.generation",
     "LACEnsemble": "coterie.generation",
     "MemoryLimitError": "coterie._memory",
     "RandomizedEnsemble": "coterie.generation",
+    "USPEC": "coterie.generation",
 }
 _MODULES = ("datasets", "metrics", "plotting")
 

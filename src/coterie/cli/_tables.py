@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Features", "Table", "as_numbers", "read_features", "read_labels", "read_table"]
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-ENDINGS = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet or .npy"
+ENDINGS = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .npy or .mat"
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None", "?")
 """What stands for a missing value in a text file."""
 
@@ -76,8 +76,17 @@ def check_file(path: Path) -> None:
         raise InputError(f"{path} does not exist.{did_you_mean(path.name, near, cutoff=0.8)}")
 
 
-def read_table(path: Path, *, separator: str | None = None, header: bool = True) -> Table:
-    """Read a CSV, TSV, Parquet or NPY file, or CSV from the standard input for '-'."""
+def read_table(
+    path: Path,
+    *,
+    separator: str | None = None,
+    header: bool = True,
+    vectors: Sequence[str] = (),
+) -> Table:
+    """Read a CSV, TSV, Parquet, NPY or MAT file, or CSV from the standard input for '-'.
+
+    Of a MAT file these are the columns of its matrix and the vectors that are named.
+    """
     if str(path) == "-":
         return _checked("standard input", _read_text(sys.stdin.buffer.read(), separator, header))
     check_file(path)
@@ -90,6 +99,8 @@ def read_table(path: Path, *, separator: str | None = None, header: bool = True)
         reader = lambda: _read_parquet(path)  # noqa: E731
     elif kind == ".npy":
         reader = lambda: _read_npy(path)  # noqa: E731
+    elif kind == ".mat":
+        reader = lambda: _read_mat(path, vectors)  # noqa: E731
     elif kind == ".npz":
         raise InputError(
             f"{path} is not a table but an archive; for an ensemble use 'coterie consense'."
@@ -146,6 +157,19 @@ def _read_npy(path: Path) -> pl.DataFrame:
     if array.dtype == np.float16:
         array = array.astype(np.float32)
     return pl.DataFrame({str(i): np.ascontiguousarray(array[:, i]) for i in range(array.shape[1])})
+
+
+def _read_mat(path: Path, vectors: Sequence[str]) -> pl.DataFrame:
+    import polars as pl
+
+    from coterie._mat import read_mat
+
+    found = read_mat(path)
+    _, matrix = found.labels()
+    columns = {str(i): np.ascontiguousarray(matrix[:, i]) for i in range(matrix.shape[1])}
+    return pl.DataFrame(
+        columns | {name: found.vector(name, len(matrix)) for name in vectors if name not in columns}
+    )
 
 
 def _checked(name: str, frame: pl.DataFrame) -> Table:
