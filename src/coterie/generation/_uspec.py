@@ -40,7 +40,7 @@ def choose_representatives(
     sample = X[drawn]
     if n_representatives >= len(sample):
         return np.unique(sample, axis=0)
-    fitted = fit_kmeans(sample, n_representatives, np.ones(n_drawn), seed, n_init=1)
+    fitted = fit_kmeans(sample, n_representatives, np.ones(n_drawn, dtype=np.int64), seed, n_init=1)
     return np.unique(fitted.cluster_centers_, axis=0)
 
 
