@@ -90,6 +90,8 @@ def test_every_method_tells_how_far_it_is(name, missing):
         _progress._stretches.reset(token)
     assert not record
     counted = [s for s in record.all if s.total > 0]
-    assert counted
+    # SciPy and scikit-learn do not say how far they are: then at least what is being done.
+    by_libraries = {"eigenvectors", "k-means"}
+    assert counted or {s.words for s in record.all} & by_libraries
     # Those that end early aside (fewer rounds than allowed), all steps were done in the end.
     assert all(0 < s.cells.sum() <= s.total for s in counted if s.words != "overlap of clusters")
