@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Features", "Table", "as_numbers", "read_features", "read_labels", "read_table"]
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-ENDINGS = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet or .npy"
+ENDINGS = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .npy or .mat"
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None", "?")
 """What stands for a missing value in a text file."""
 
@@ -91,8 +91,17 @@ def check_file(path: Path) -> None:
         check_regular(path)
 
 
-def read_table(path: Path, *, separator: str | None = None, header: bool = True) -> Table:
-    """Read a CSV, TSV, Parquet or NPY file, or CSV from the standard input for '-'."""
+def read_table(
+    path: Path,
+    *,
+    separator: str | None = None,
+    header: bool = True,
+    vectors: Sequence[str] = (),
+) -> Table:
+    """Read a CSV, TSV, Parquet, NPY or MAT file, or CSV from the standard input for '-'.
+
+    Of a MAT file these are the columns of its matrix and the vectors that are named.
+    """
     with refused_input({"separator": "--separator"}):
         if str(path) == "-":
             if sys.stdin is None:
@@ -101,10 +110,12 @@ def read_table(path: Path, *, separator: str | None = None, header: bool = True)
             frame = read_csv(sys.stdin.buffer, name, separator=separator or ",", header=header)
             return _checked(name, frame)
         check_file(path)
-        return _checked(str(path), _read_frame(path, separator, header))
+        return _checked(str(path), _read_frame(path, separator, header, vectors))
 
 
-def _read_frame(path: Path, separator: str | None, header: bool) -> pl.DataFrame:
+def _read_frame(
+    path: Path, separator: str | None, header: bool, vectors: Sequence[str]
+) -> pl.DataFrame:
     """Read a file in the format that its ending says."""
     kind = file_kind(path)
     if kind in SEPARATORS or separator is not None:
@@ -113,6 +124,8 @@ def _read_frame(path: Path, separator: str | None, header: bool) -> pl.DataFrame
         return read_parquet(path)
     if kind == ".npy":
         return _array_frame(read_npy(path), path)
+    if kind == ".mat":
+        return _read_mat(path, vectors)
     if kind == ".npz":
         raise InputError(
             f"{path} is not a table but an archive; for an ensemble use 'coterie consense'."
@@ -139,6 +152,19 @@ def _array_frame(array: NDArray[Any], path: Path) -> pl.DataFrame:
     if array.dtype == np.longdouble:
         array = array.astype(np.float64)
     return pl.DataFrame({str(i): np.ascontiguousarray(array[:, i]) for i in range(array.shape[1])})
+
+
+def _read_mat(path: Path, vectors: Sequence[str]) -> pl.DataFrame:
+    import polars as pl
+
+    from coterie._mat import read_mat
+
+    found = read_mat(path)
+    _, matrix = found.labels()
+    columns = {str(i): np.ascontiguousarray(matrix[:, i]) for i in range(matrix.shape[1])}
+    return pl.DataFrame(
+        columns | {name: found.vector(name, len(matrix)) for name in vectors if name not in columns}
+    )
 
 
 def _checked(name: str, frame: pl.DataFrame) -> Table:

@@ -107,7 +107,12 @@ def consense_labels(
             ensemble = load_ensemble(labels)
         else:
             partitions, names, ids, classes = read_labels(
-                read_table(labels, separator=separator, header=not no_header),
+                read_table(
+                    labels,
+                    separator=separator,
+                    header=not no_header,
+                    vectors=[name for name in (truth, id_column) if name is not None],
+                ),
                 id_column=id_column,
                 truth_column=truth,
                 columns=columns or (),
