@@ -33,6 +33,8 @@ MIN_SHARE = 0.1
 """Smallest cluster that counts as one, as a share of the mean cluster size."""
 N_NEIGHBORS = 5
 """Neighbours that show whether a cluster is isolated."""
+TIE = 0.03
+"""Scores that differ by a smaller share count as equal: unions of clusters score almost as well."""
 _MAX_CLUSTERS = 60
 _N_BOOTSTRAP = 200
 CRITERIA = ("score", "silhouette", "isolation", "lifetime")
@@ -137,7 +139,8 @@ def how_many_clusters(
     """Recommend a number of clusters, and show the evidence.
 
     The consensus tree of the partitions (`coterie.LWEA`) is cut into every number of clusters.
-    The best number has the highest score: mean silhouette times isolation.
+    The best number has the highest score: mean silhouette times isolation. Of numbers that score
+    within 3 % the largest is taken.
 
     Parameters
     ----------
@@ -184,8 +187,8 @@ def how_many_clusters(
         1 - the largest share of neighbours that a cluster has outside of itself, of the five
         nearest neighbours of its objects. A cut through a dense region lowers it.
     score
-        Silhouette times isolation. The recommended number has the largest; of equal ones the
-        smallest number is taken.
+        Silhouette times isolation. Recommended is the largest number with a local maximum of the
+        score within 3 % of the highest: unions of clusters score almost as well as the clusters.
     lifetime
         How long k clusters last in the tree [1]_.
     pac, area, delta_area, cophenetic, stability
@@ -393,6 +396,7 @@ def _score_cuts(evidence: _Evidence, numbers: NDArray[np.int64]) -> _Scored:
     values = (silhouette * isolation, silhouette, isolation, lifetime)
     criteria = dict(zip(CRITERIA, values, strict=True))
     choices = {name: _first_best(numbers, values) for name, values in criteria.items()}
+    choices["score"] = _best_number(numbers, criteria["score"])
     return _Scored(numbers, labels, silhouettes, leaks, criteria, choices)
 
 
@@ -403,6 +407,14 @@ def _isolation(
     total = np.bincount(labels, weights)
     leaked = np.bincount(labels, weights * leaks)
     return 1.0 - float((leaked / np.maximum(total, 1e-300)).max())
+
+
+def _best_number(numbers: NDArray[np.int64], scores: NDArray[np.float64]) -> int:
+    """Return the largest number with a local maximum of the score within `TIE` of the highest."""
+    padded = np.concatenate([[-np.inf], scores, [-np.inf]])
+    is_peak = (scores >= padded[:-2]) & (scores >= padded[2:])
+    highest = scores.max()
+    return int(numbers[is_peak & (scores >= highest - TIE * abs(highest))][-1])
 
 
 def _first_best(numbers: NDArray[np.int64], values: NDArray[np.float64]) -> int | None:
@@ -451,7 +463,7 @@ def _certainty(found: _Scored, best: int, rng: np.random.Generator) -> float:
             for leaks, labels in zip(found.leaks, found.labels, strict=True)
         ]
         scores = found.silhouettes @ weights / n * isolation
-        wins += _first_best(found.numbers, scores) == best
+        wins += _best_number(found.numbers, scores) == best
     return wins / _N_BOOTSTRAP
 
 
