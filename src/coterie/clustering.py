@@ -112,7 +112,7 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         check_names_unique(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self.generator_ = self._make_generator(X.shape[0], seed)
+        self.generator_ = self._make_generator(np.shape(X)[0], seed)
         self.ensemble_ = self.generator_.fit_transform(X)
         consensus = self._make_consensus(seed)
         self.cluster_numbers_ = None

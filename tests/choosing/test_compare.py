@@ -8,9 +8,9 @@ import time
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import BaseEstimator, ClusterMixin, clone
 
-from coterie import EAC, Ensemble, RandomizedEnsemble, compare, metrics
+from coterie import EAC, ConsensusClustering, Ensemble, RandomizedEnsemble, compare, metrics
 from coterie.choosing import MethodResult, how_many_clusters, mean_ranks
 from coterie.choosing._compare import _recommend
 from coterie.consensus import CONSENSUS
@@ -95,6 +95,20 @@ def test_number_of_clusters_auto_and_own(ensemble):
     assert "n_clusters must be given" in own["voting"].reason
     given = compare(ensemble, methods=["eac"], n_clusters=auto.numbers, stability=0)
     assert given.numbers is auto.numbers
+
+
+def test_the_number_is_that_of_the_default(seed):
+    X, _ = lumps(seed)
+    model = ConsensusClustering(random_state=seed).fit(X)
+    found = compare(
+        X,
+        generator=clone(model.generator_),
+        methods=["lwea"],
+        stability=0,
+        random_state=seed,
+    )
+    assert found.numbers.as_dict() == model.cluster_numbers_.as_dict()
+    assert found["lwea"].n_clusters == model.n_clusters_
 
 
 def test_processes_give_the_same_as_here(ensemble):
@@ -262,11 +276,12 @@ def test_bad_settings(ensemble, settings, words):
 
 def test_numbers_without_structure_do_not_stop_the_comparison():
     noise = np.random.default_rng(0).normal(size=(60, 2))
-    numbers = how_many_clusters(noise, range(2, 5), n_runs=3, random_state=0)
-    assert numbers.recommended == 1
+    numbers = how_many_clusters(noise, range(2, 5), random_state=0)
+    assert not numbers.structure.has_structure
+    assert "No gap between clusters was found" in numbers.reason
     ensemble = RandomizedEnsemble(n_partitions=8, random_state=0).fit_transform(noise)
     found = compare(ensemble, methods=["eac"], n_clusters=numbers, stability=0)
-    assert found["eac"].n_clusters == numbers.choices["pac"]
+    assert found["eac"].n_clusters == numbers.recommended
 
 
 # --- ranks ----------------------------------------------------------------------------------------
