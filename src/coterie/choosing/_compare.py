@@ -266,8 +266,8 @@ def compare(
     if isinstance(n_clusters, ClusterNumbers):
         numbers = n_clusters
     elif n_clusters == "auto":
-        made = {} if generator is None else {"ensemble": ensemble}
-        numbers = how_many_clusters(X if made else ensemble, **made, random_state=seed)
+        seen = ensemble if generator is None else X
+        numbers = how_many_clusters(seen, ensemble=ensemble, random_state=seed)
     told = n_clusters if isinstance(n_clusters, Integral) else None
     if numbers is not None:
         told = min(numbers.recommended, ensemble.n_objects)
