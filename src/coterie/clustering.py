@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin, clone
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie._model_file import load_model, save_model
@@ -111,10 +111,9 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         """
         check_names_unique(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self.generator_ = self._make_generator(np.shape(X)[0], seed)
+        self.generator_ = self._make_generator(np.shape(X)[0])
         self.ensemble_ = self.generator_.fit_transform(X)
-        consensus = self._make_consensus(seed)
+        consensus = pass_seed(self._make_consensus(), self.random_state)
         self.cluster_numbers_ = None
         if consensus.n_clusters is None and _is_constant(X):
             warnings.warn(
@@ -123,7 +122,7 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
             consensus.set_params(n_clusters=1)
         elif consensus.n_clusters is None and not consensus.finds_n_clusters:
             self.cluster_numbers_ = how_many_clusters(
-                X, ensemble=self.ensemble_, n_jobs=self.n_jobs, random_state=seed
+                X, ensemble=self.ensemble_, n_jobs=self.n_jobs, random_state=self.random_state
             )
             consensus.set_params(n_clusters=self.cluster_numbers_.recommended)
         self.consensus_ = consensus.fit(self.ensemble_)
@@ -241,19 +240,19 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
             }
         return super().set_params(**params)
 
-    def _make_generator(self, n_objects: int, seed: int) -> Any:
+    def _make_generator(self, n_objects: int) -> Any:
+        given = {"n_jobs": self.n_jobs, "random_state": self.random_state}
         if self.generator is None or isinstance(self.generator, str):
             recipe = "default" if self.generator is None else self.generator
-            return make_generator(recipe, n_objects, n_jobs=self.n_jobs, random_state=seed)
+            return make_generator(recipe, n_objects, **given)
         generator = clone(self.generator)
         own = generator.get_params(deep=False)
-        given = {"n_jobs": self.n_jobs, "random_state": seed}
         generator.set_params(
             **{name: value for name, value in given.items() if own.get(name, "absent") is None}
         )
         return generator
 
-    def _make_consensus(self, seed: int) -> BaseConsensus:
+    def _make_consensus(self) -> BaseConsensus:
         if isinstance(self.consensus, str):
             if self.consensus not in CONSENSUS:
                 raise ValueError(
@@ -265,7 +264,7 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
             consensus = clone(self.consensus)
             if self.n_clusters is not None:
                 consensus.set_params(n_clusters=self.n_clusters)
-        return pass_seed(consensus, seed)
+        return consensus
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -267,7 +267,7 @@ def compare(
         numbers = n_clusters
     elif n_clusters == "auto":
         seen = ensemble if generator is None else X
-        numbers = how_many_clusters(seen, ensemble=ensemble, random_state=seed)
+        numbers = how_many_clusters(seen, ensemble=ensemble, random_state=random_state)
     told = n_clusters if isinstance(n_clusters, Integral) else None
     if numbers is not None:
         told = min(numbers.recommended, ensemble.n_objects)

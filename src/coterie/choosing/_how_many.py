@@ -334,7 +334,7 @@ def _check_numbers(
 ) -> NDArray[np.int64]:
     if asked is None:
         largest = min(_MAX_CLUSTERS, max(16, int(1.5 * np.sqrt(n_objects))))
-        return np.arange(2, min(largest, max(n_distinct, 2), n_objects - 1) + 1)
+        return np.arange(2, min(largest, n_distinct, n_objects - 1) + 1)
     numbers = np.unique(np.asarray(list(asked)))
     if numbers.size == 0 or numbers.dtype.kind not in "iu" or numbers[0] < 2:
         raise ValueError(
@@ -345,7 +345,7 @@ def _check_numbers(
             f"n_clusters must be at most the number of objects that are used ({n_objects}); got "
             f"{numbers[-1]}."
         )
-    return numbers[numbers <= max(n_distinct, 2)].astype(np.int64)
+    return numbers[numbers <= n_distinct].astype(np.int64)
 
 
 # --- criteria -----------------------------------------------------------------------------------
