@@ -33,6 +33,7 @@ def small(**parameters):
     return ConsensusClustering(**{"generator": FEW, "random_state": 0, **parameters})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "estimator",
     [ConsensusClustering(random_state=0), small(consensus=EAC(), n_clusters=2)],

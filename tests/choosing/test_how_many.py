@@ -138,6 +138,7 @@ def test_iris_as_a_user_would():
     assert found.recommended in (2, 3)
 
 
+@pytest.mark.slow
 def test_same_seed_same_result_on_any_number_of_jobs():
     X = lumps(1, 3, 80, 2)
     one, two = (

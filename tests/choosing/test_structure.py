@@ -96,6 +96,7 @@ def test_sparse_features(seed):
     assert "cannot be told" in structure_test(sparse.csr_array((30, 2))).reason
 
 
+@pytest.mark.slow
 def test_ensembles_of_noise_and_of_lumps():
     rng = np.random.default_rng(0)
     for n_clusters in (None, (2, 12)):
