@@ -25,7 +25,7 @@ from coterie.choosing._structure import StructureTest, structure_test
 from coterie.consensus import LWEA
 from coterie.consensus._eac import cluster_lifetimes
 from coterie.ensemble import Ensemble
-from coterie.generation._recipes import draw_seed, make_generator
+from coterie.generation._recipes import make_generator
 
 __all__ = ["MIN_SHARE", "ClusterNumbers", "how_many_clusters"]
 
@@ -224,9 +224,6 @@ def how_many_clusters(
             "n_runs must be 0 (no runs on parts), or at least 2, so that runs can be compared; "
             f"got {n_runs!r}."
         )
-    if ensemble is None and not isinstance(X, Ensemble):
-        # As ConsensusClustering makes them, so that both give the same answer.
-        random_state = draw_seed(random_state)
     random = check_random_state(random_state)
     seeds = [int(s) for s in random.randint(2**31 - 1, size=3)]
     rng = np.random.default_rng(seeds[0])
@@ -278,7 +275,7 @@ def _gather(
     max_objects: int | None,
     rng: np.random.Generator,
     n_jobs: int | None,
-    seed: int | None,
+    seed: int | np.random.RandomState | None,
 ) -> _Evidence:
     """Return what the rule looks at, of at most `max_objects` objects."""
     if isinstance(X, Ensemble):
@@ -306,9 +303,15 @@ def _gather(
 
 
 def _default_ensemble(
-    X: Any, rows: NDArray[np.int64] | None, n_jobs: int | None, seed: int | None
+    X: Any,
+    rows: NDArray[np.int64] | None,
+    n_jobs: int | None,
+    seed: int | np.random.RandomState | None,
 ) -> Ensemble:
-    """Return the partitions of the default recipe for some of the rows; None means all."""
+    """Return the partitions of the default recipe for some of the rows; None means all.
+
+    They are those that `coterie.ConsensusClustering` makes with the same seed.
+    """
     generator = make_generator(
         "default", X.shape[0], n_jobs=n_jobs, random_state=seed, left_out="missing"
     ).fit(X)
@@ -346,7 +349,7 @@ def _check_numbers(
 ) -> NDArray[np.int64]:
     if asked is None:
         largest = min(_MAX_CLUSTERS, max(16, int(1.5 * np.sqrt(n_objects))))
-        return np.arange(2, min(largest, max(n_distinct, 2), n_objects - 1) + 1)
+        return np.arange(2, min(largest, n_distinct, n_objects - 1) + 1)
     numbers = np.unique(np.asarray(list(asked)))
     if numbers.size == 0 or numbers.dtype.kind not in "iu" or numbers[0] < 2:
         raise ValueError(
@@ -357,7 +360,7 @@ def _check_numbers(
             f"n_clusters must be at most the number of objects that are used ({n_objects}); got "
             f"{numbers[-1]}."
         )
-    return numbers[numbers <= max(n_distinct, 2)].astype(np.int64)
+    return numbers[numbers <= n_distinct].astype(np.int64)
 
 
 # --- criteria -----------------------------------------------------------------------------------
