@@ -197,7 +197,8 @@ def test_constant_and_singleton_partitions_are_legal():
 def test_columns_without_opinion_are_dropped_with_a_warning():
     labels = [[None, 3, -1, 0], [None, 4, -1, 0]]
     with pytest.warns(
-        UserWarning, match=r"dropped 2 partition\(s\) with no label at all: column\(s\) 0, 2\."
+        UserWarning,
+        match=r"dropped 2 partition\(s\) with no label at all: partition_0, partition_2\.",
     ) as caught:
         ensemble = Ensemble(
             labels, groups=["a", "b", "c", "d"], validity=[0, 0.5, 1, 0.25], posteriors=None
@@ -876,3 +877,72 @@ def test_csv_names_the_columns_of_the_input(tmp_path):
     with pytest.warns(UserWarning, match="dropped"):
         Ensemble([[-1, 0], [-1, 1]]).to_csv(tmp_path / "x.csv")
     assert (tmp_path / "x.csv").read_text() == "partition_1\n0\n1\n"
+
+
+# --- names of partitions --------------------------------------------------------------------------
+
+VOTES = [[0, 0, 1], [0, 1, 1], [1, 1, 0]]
+NAMED = ["kmeans3", "ward3", "random"]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pd.DataFrame(VOTES, columns=NAMED),
+        pl.DataFrame(VOTES, schema=NAMED, orient="row"),
+        [pd.Series([row[e] for row in VOTES], name=name) for e, name in enumerate(NAMED)],
+        Ensemble(VOTES, names=NAMED),
+    ],
+    ids=["pandas", "polars", "series", "ensemble"],
+)
+def test_names_come_from_the_input(labels):
+    assert Ensemble(labels).names == tuple(NAMED)
+    assert Ensemble(labels, names=["a", "b", "c"]).names == ("a", "b", "c")
+
+
+@pytest.mark.parametrize("labels", [VOTES, np.array(VOTES), pd.DataFrame(VOTES)])
+def test_without_names_partitions_are_counted(labels):
+    assert Ensemble(labels).names == ("partition_0", "partition_1", "partition_2")
+
+
+def test_names_are_kept(tmp_path):
+    ensemble = Ensemble(VOTES, names=NAMED)
+    ensemble.save(tmp_path / "x.npz")
+    ensemble.to_csv(tmp_path / "x.csv")
+    assert (tmp_path / "x.csv").read_text().startswith("kmeans3,ward3,random\n")
+    for again in (
+        Ensemble.load(tmp_path / "x.npz"),
+        Ensemble.from_csv(tmp_path / "x.csv"),
+        ensemble.take([0, 2]),
+        pickle.loads(pickle.dumps(ensemble)),
+    ):
+        assert again.names == tuple(NAMED)
+    assert ensemble.select([2, 0]).names == ("random", "kmeans3")
+    assert ensemble != Ensemble(VOTES)
+
+
+def test_names_of_joined_ensembles_stay_apart():
+    plain, named = Ensemble(VOTES), Ensemble(VOTES, names=NAMED)
+    assert plain.concat(plain).names == tuple(f"partition_{i}" for i in range(6))
+    assert named.concat(plain).names == (*NAMED, "partition_0", "partition_1", "partition_2")
+    assert named.concat(named).names == (*NAMED, "kmeans3_2", "ward3_2", "random_2")
+
+
+def test_names_that_occur_again_are_numbered():
+    assert Ensemble(VOTES, names=["a", "a", "a"]).names == ("a", "a_2", "a_3")
+    assert Ensemble(VOTES, names=["a", "a", "a_2"]).names == ("a", "a_3", "a_2")
+    twice = pd.DataFrame(VOTES, columns=["a", "b", "a"])
+    assert Ensemble(twice).names == ("a", "b", "a_2")
+    with pytest.raises(ValueError, match=r"one name per partition \(3\); got 1"):
+        Ensemble(VOTES, names="abc")
+
+
+def test_a_file_without_names_is_read(tmp_path):
+    path = tmp_path / "x.npz"
+    with pytest.warns(UserWarning, match="dropped"):
+        ensemble = Ensemble([[-1, 0], [-1, 1]])
+    ensemble.save(path)
+    with np.load(path) as archive:
+        arrays = {name: archive[name] for name in archive.files if name != "names"}
+    np.savez(path, **arrays)
+    assert Ensemble.load(path) == ensemble

@@ -140,3 +140,11 @@ def test_documented_parameters_are_those_of_the_signature(name, thing):
 def test_parser_of_docstrings_sees_a_wrong_default():
     text = "Do.\n\nParameters\n----------\na, b : int, default=3\n    Text : x.\n"
     assert documented_parameters(text) == {"a": "int, default=3", "b": "int, default=3"}
+
+
+def test_citation_is_of_this_version_and_names_the_papers():
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {coterie.__version__}\n" in text
+    assert re.search(r'^date-released: "\d{4}-\d\d-\d\d"$', text, re.MULTILINE)
+    for method in ("LACA", "MSTEClust", "PEACE", "HNE", "WSPA", "EAC"):
+        assert re.search(rf"^    notes: .*\b{method}\b", text, re.MULTILINE)

@@ -4,7 +4,6 @@ import time
 
 import numpy as np
 import pytest
-from sklearn.exceptions import ConvergenceWarning
 
 from coterie import Ensemble, _progress
 from coterie._progress import Stretch, current, stretch, watched
@@ -63,6 +62,7 @@ class Record(list):
         self.all.append(what)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("missing", [0.0, 0.05])
 @pytest.mark.parametrize("name", sorted(CONSENSUS))
 def test_every_method_tells_how_far_it_is(name, missing):
@@ -76,13 +76,8 @@ def test_every_method_tells_how_far_it_is(name, missing):
     ensemble = Ensemble(labels)
     assert len(ensemble.patterns.counts) > 1500  # where trees are grown another way
     record = Record()
-    if "callback" in parameters:  # it tells without being watched
-        told = []
-        consensus.set_params(callback=lambda *what: told.append(what), max_iter=2, n_init=2)
-        with pytest.warns(ConvergenceWarning):
-            consensus.fit(ensemble)
-        assert told[-1] == (2, 2)
-        return
+    if name in ("peace", "baum_eagon"):  # slow at this size
+        consensus.set_params(max_iter=2, n_init=2)
     token = _progress._stretches.set(record)
     try:
         consensus.fit(ensemble)
@@ -90,6 +85,8 @@ def test_every_method_tells_how_far_it_is(name, missing):
         _progress._stretches.reset(token)
     assert not record
     counted = [s for s in record.all if s.total > 0]
-    assert counted
+    # SciPy and scikit-learn do not say how far they are: then at least what is being done.
+    by_libraries = {"eigenvectors", "k-means"}
+    assert counted or {s.words for s in record.all} & by_libraries
     # Those that end early aside (fewer rounds than allowed), all steps were done in the end.
     assert all(0 < s.cells.sum() <= s.total for s in counted if s.words != "overlap of clusters")

@@ -6,7 +6,9 @@ Public names are imported when first used, so that ``import coterie`` is quick.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
+from coterie._methods import METHODS, class_names
+
+if TYPE_CHECKING:  # for editors and type checkers; the names themselves come from the tables
     from coterie import datasets as datasets
     from coterie import metrics as metrics
     from coterie import plotting as plotting
@@ -16,33 +18,33 @@ if TYPE_CHECKING:
     from coterie.choosing import select as select
     from coterie.choosing import structure_test as structure_test
     from coterie.clustering import ConsensusClustering as ConsensusClustering
-    from coterie.consensus import CSPA as CSPA
-    from coterie.consensus import EAC as EAC
-    from coterie.consensus import ECCMS as ECCMS
-    from coterie.consensus import ECPCS as ECPCS
-    from coterie.consensus import GPMGLA as GPMGLA
-    from coterie.consensus import HBGF as HBGF
-    from coterie.consensus import HGPA as HGPA
-    from coterie.consensus import HNE as HNE
-    from coterie.consensus import KCC as KCC
-    from coterie.consensus import LACA as LACA
-    from coterie.consensus import LCE as LCE
-    from coterie.consensus import LWEA as LWEA
-    from coterie.consensus import LWGP as LWGP
-    from coterie.consensus import MCLA as MCLA
-    from coterie.consensus import PEACE as PEACE
-    from coterie.consensus import PTA as PTA
-    from coterie.consensus import PWEC as PWEC
-    from coterie.consensus import SEC as SEC
-    from coterie.consensus import WBPA as WBPA
-    from coterie.consensus import WEAC as WEAC
-    from coterie.consensus import WSBPA as WSBPA
-    from coterie.consensus import WSPA as WSPA
-    from coterie.consensus import BaumEagon as BaumEagon
-    from coterie.consensus import CoassociationKMeans as CoassociationKMeans
-    from coterie.consensus import MixtureModel as MixtureModel
-    from coterie.consensus import MSTEClust as MSTEClust
-    from coterie.consensus import Voting as Voting
+    from coterie.consensus._baum_eagon import BaumEagon as BaumEagon
+    from coterie.consensus._coassociation_kmeans import CoassociationKMeans as CoassociationKMeans
+    from coterie.consensus._cspa import CSPA as CSPA
+    from coterie.consensus._eac import EAC as EAC
+    from coterie.consensus._eccms import ECCMS as ECCMS
+    from coterie.consensus._ecpcs import ECPCS as ECPCS
+    from coterie.consensus._gpmgla import GPMGLA as GPMGLA
+    from coterie.consensus._hbgf import HBGF as HBGF
+    from coterie.consensus._hgpa import HGPA as HGPA
+    from coterie.consensus._hne import HNE as HNE
+    from coterie.consensus._kcc import KCC as KCC
+    from coterie.consensus._laca import LACA as LACA
+    from coterie.consensus._lce import LCE as LCE
+    from coterie.consensus._lwea import LWEA as LWEA
+    from coterie.consensus._lwgp import LWGP as LWGP
+    from coterie.consensus._mcla import MCLA as MCLA
+    from coterie.consensus._mixture import MixtureModel as MixtureModel
+    from coterie.consensus._msteclust import MSTEClust as MSTEClust
+    from coterie.consensus._peace import PEACE as PEACE
+    from coterie.consensus._pta import PTA as PTA
+    from coterie.consensus._pwec import PWEC as PWEC
+    from coterie.consensus._sec import SEC as SEC
+    from coterie.consensus._voting import Voting as Voting
+    from coterie.consensus._wbpa import WBPA as WBPA
+    from coterie.consensus._weac import WEAC as WEAC
+    from coterie.consensus._wsbpa import WSBPA as WSBPA
+    from coterie.consensus._wspa import WSPA as WSPA
     from coterie.ensemble import Ensemble as Ensemble
     from coterie.generation import LAC as LAC
     from coterie.generation import LACEnsemble as LACEnsemble
@@ -57,33 +59,6 @@ _HOME = {
     "select": "coterie.choosing",
     "structure_test": "coterie.choosing",
     "ConsensusClustering": "coterie.clustering",
-    "BaumEagon": "coterie.consensus",
-    "CSPA": "coterie.consensus",
-    "HBGF": "coterie.consensus",
-    "HGPA": "coterie.consensus",
-    "MCLA": "coterie.consensus",
-    "CoassociationKMeans": "coterie.consensus",
-    "EAC": "coterie.consensus",
-    "HNE": "coterie.consensus",
-    "LACA": "coterie.consensus",
-    "LWEA": "coterie.consensus",
-    "ECCMS": "coterie.consensus",
-    "ECPCS": "coterie.consensus",
-    "WEAC": "coterie.consensus",
-    "SEC": "coterie.consensus",
-    "PTA": "coterie.consensus",
-    "LWGP": "coterie.consensus",
-    "LCE": "coterie.consensus",
-    "KCC": "coterie.consensus",
-    "GPMGLA": "coterie.consensus",
-    "PEACE": "coterie.consensus",
-    "MSTEClust": "coterie.consensus",
-    "MixtureModel": "coterie.consensus",
-    "Voting": "coterie.consensus",
-    "PWEC": "coterie.consensus",
-    "WBPA": "coterie.consensus",
-    "WSBPA": "coterie.consensus",
-    "WSPA": "coterie.consensus",
     "Ensemble": "coterie.ensemble",
     "LAC": "coterie.generation",
     "LACEnsemble": "coterie.generation",
@@ -93,12 +68,15 @@ _HOME = {
 }
 _MODULES = ("datasets", "metrics", "plotting")
 
-__all__ = [*_HOME, *_MODULES, "__version__"]
+__all__ = [*_HOME, *class_names(), *_MODULES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         value = getattr(import_module(_HOME[name]), name)
+    elif name in (methods := class_names()):
+        module, _, _ = METHODS[methods[name]].partition(":")
+        value = getattr(import_module(module), name)
     elif name in _MODULES:
         value = import_module(f"coterie.{name}")
     else:

@@ -21,9 +21,10 @@ def check_number(name: str, value: Any, *, positive: bool = False) -> None:
     """Raise unless the value is a number that is not negative, or is positive."""
     if not isinstance(value, Real) or isinstance(value, bool):
         raise TypeError(f"{name} must be a number; got {value!r} ({type(value).__name__}).")
-    if positive and not value > 0:
+    number = float(value)  # so that NaN fails below
+    if positive and not number > 0:
         raise ValueError(f"{name} must be positive; got {value}.")
-    if not value >= 0:
+    if not number >= 0:
         raise ValueError(f"{name} must not be negative; got {value}.")
 
 

@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MISSING", "Column", "encode_column", "plain_columns", "read_columns", "recode"]
+__all__ = [
+    "MISSING",
+    "Column",
+    "column_names",
+    "encode_column",
+    "plain_columns",
+    "read_columns",
+    "recode",
+]
 
 MISSING = -1  # "this partition has no opinion on this object"
 
@@ -59,6 +67,20 @@ def read_columns(labels: Any) -> list[NDArray[Any]]:
             f"{len(columns)})) while a minimum of 1 is required."
         )
     return columns
+
+
+def column_names(labels: Any) -> list[str] | None:
+    """Return the names of a frame's columns or of a list of series, or None if it has none.
+
+    The numbers that pandas gives to columns without a name are no names.
+    """
+    if isinstance(labels, list | tuple):
+        names = [getattr(vector, "name", None) for vector in labels]
+        has_names = all(isinstance(name, str) and name for name in names)
+    else:
+        names = list(getattr(labels, "columns", ()))
+        has_names = not all(isinstance(name, int | np.integer) for name in names)
+    return [str(name) for name in names] if has_names else None
 
 
 def plain_columns(labels: Any) -> list[Column] | None:

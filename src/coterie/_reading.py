@@ -45,6 +45,10 @@ _ENCODINGS = {
 _GZIP = b"\x1f\x8b"
 
 
+class UnreadableError(ValueError):
+    """A file is broken or of another kind; the message names the file."""
+
+
 # --- any file -----------------------------------------------------------------------------------
 
 
@@ -54,7 +58,7 @@ def check_regular(path: Path) -> None:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(21, "Is a directory", str(path))
     if not stat.S_ISREG(mode):
-        raise ValueError(
+        raise UnreadableError(
             f"{path} is a pipe or a device, not a file. Copy it to a file first, or on the "
             f"command line give - and redirect: - < {path} ."
         )
@@ -94,10 +98,6 @@ def _unreadable(name: object, what: str) -> Iterator[None]:
         raise UnreadableError(f"{name} cannot be read as {what}: {why}.") from error
 
 
-class UnreadableError(ValueError):
-    """A file is broken or of another kind; the message names the file."""
-
-
 # --- text tables --------------------------------------------------------------------------------
 
 
@@ -120,7 +120,7 @@ def read_csv(
                 data = _read_text(stream, name, separator)
         else:
             data = _read_text(source, name, separator)
-        if not data.strip():
+        if data.isspace():
             raise UnreadableError(f"{name} is empty.")
         _check_lines(data, separator)
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from typing import Any, Self
 
@@ -11,6 +12,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from coterie._model_file import load_model, save_model
 from coterie._notebook import FittedRepr
 from coterie._reading import check_names_unique
 from coterie.choosing._how_many import MIN_SHARE, how_many_clusters
@@ -161,6 +163,46 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         return self.consensus_.predict_confidence(self.generator_.transform(X))
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write what prediction needs to a file (npz format, no pickle), whole or not at all.
+
+        Base clusterers must be k-means; a message says what else cannot be saved.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        """
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        save_model(path, self.generator_, self.consensus_, feature_names=names)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> ConsensusClustering:
+        """Read a model that `save` or ``coterie cluster --save-model`` wrote.
+
+        It predicts; to fit it again, give it a generator.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Returns
+        -------
+        model : ConsensusClustering
+        """
+        generator, consensus, names, _ = load_model(path)
+        model = cls(n_clusters=consensus.n_clusters, consensus=clone(consensus))
+        model.generator_, model.consensus_ = generator, consensus
+        model.n_features_in_ = generator.n_features_in_
+        if names is not None:
+            model.feature_names_in_ = np.asarray(names, dtype=object)
+        model.ensemble_ = consensus.ensemble_
+        model.labels_, model.n_clusters_ = consensus.labels_, consensus.n_clusters_
+        model.confidence_ = consensus.confidence_
+        return model
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; with `deep` those of the parts too, also of one given by name.
 
@@ -185,7 +227,7 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        **params : dict
+        params : dict
 
         Returns
         -------

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from coterie._encode import (
     MISSING,
     Column,
+    column_names,
     encode_column,
     plain_columns,
     read_columns,
@@ -37,6 +38,7 @@ _FIELDS = (
     "categories",
     "columns",
     "n_columns",
+    "names",
     "groups",
     "validity",
     "posteriors",
@@ -70,6 +72,10 @@ class Ensemble:
         columns. Cluster names may be any integers or strings. ``-1``, NaN, None and NA mean
         that the partition has no opinion on the object. A column with no opinion at all is
         dropped with a warning.
+    names : sequence of str, optional
+        A name for each partition, shown in reports and plots. Default: the column names of a
+        frame, the names of series, else 'partition_0', 'partition_1' and so on. Where a name
+        occurs again, '_2', '_3' and so on is added.
     groups : array-like of shape (n_partitions,), optional
         Which algorithm made each partition. One group if not given.
     validity : array-like of shape (n_partitions,), optional
@@ -98,6 +104,8 @@ class Ensemble:
         Which columns of the input are kept (all, unless one had no opinion at all).
     n_columns : int
         Number of columns of the input.
+    names : tuple of str
+        Name of each partition; no two are the same.
 
     Examples
     --------
@@ -115,6 +123,7 @@ class Ensemble:
     categories: tuple[NDArray[Any], ...]
     columns: NDArray[np.int64]
     n_columns: int
+    names: tuple[str, ...]
     groups: NDArray[Any]
     validity: NDArray[np.float64]
     posteriors: tuple[NDArray[np.float64], ...] | None
@@ -125,6 +134,7 @@ class Ensemble:
         self,
         labels: ArrayLike | Any,
         *,
+        names: Sequence[str] | None = None,
         groups: ArrayLike | None = None,
         validity: ArrayLike | None = None,
         posteriors: Sequence[ArrayLike] | None = None,
@@ -139,9 +149,11 @@ class Ensemble:
             posteriors = labels.posteriors if posteriors is None else posteriors
             subspaces = labels.subspaces if subspaces is None else subspaces
             features = labels.features if features is None else features
+            names = labels.names if names is None else names
         else:
             encoded = plain_columns(labels) or _encoded(labels)
-        self._fill(encoded, groups, validity, posteriors, subspaces, features, named=named)
+            names = column_names(labels) if names is None else names
+        self._fill(encoded, groups, validity, posteriors, subspaces, features, names, named=named)
 
     def _fill(
         self,
@@ -151,11 +163,13 @@ class Ensemble:
         posteriors: Sequence[ArrayLike] | None,
         subspaces: Sequence[tuple[ArrayLike, ArrayLike]] | None,
         features: Any = None,
+        names: Sequence[str] | None = None,
         *,
         named: bool = False,
     ) -> None:
         """Check and keep everything; `named`: labels may be numbers of columns of posteriors."""
         n_given = len(encoded)
+        names = _check_names(names, n_given)
         kept = [i for i, column in enumerate(encoded) if len(column.categories)]
         if not kept:
             raise ValueError(
@@ -165,8 +179,8 @@ class Ensemble:
         if len(kept) < n_given:
             dropped = sorted(set(range(n_given)) - set(kept))
             warnings.warn(
-                f"dropped {len(dropped)} partition(s) with no label at all: column(s) "
-                f"{_some(dropped)}.",
+                f"dropped {len(dropped)} partition(s) with no label at all: "
+                f"{_some(names[i] for i in dropped)}.",
                 UserWarning,
                 stacklevel=3,
             )
@@ -180,6 +194,7 @@ class Ensemble:
             categories=tuple(_frozen(encoded[i].categories) for i in kept),
             columns=_frozen(np.asarray(kept, dtype=np.int64)),
             n_columns=n_given,
+            names=tuple(names[i] for i in kept),
             groups=_frozen(_check_groups(groups, n_given)[kept]),
             validity=_frozen(_check_validity(validity, n_given)[kept]),
         )
@@ -266,6 +281,7 @@ class Ensemble:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update({"features": None} | state)
+        self.__dict__.setdefault("names", tuple(f"partition_{i}" for i in self.columns))
         for array in (self.labels, *self.categories, self.columns, self.groups, self.validity):
             _frozen(array)
         for array in (
@@ -390,6 +406,7 @@ class Ensemble:
             None if self.posteriors is None else [self.posteriors[e] for e in chosen],
             None if self.subspaces is None else [self.subspaces[e] for e in chosen],
             self.features,
+            [self.names[e] for e in chosen],
         )
         return made
 
@@ -426,7 +443,7 @@ class Ensemble:
             columns.append(Column(codes, categories[used]))
         made = object.__new__(Ensemble)
         features = None if self.features is None else self.features[objects]
-        made._fill(columns, self.groups, self.validity, None, None, features)
+        made._fill(columns, self.groups, self.validity, None, None, features, self.names)
         return made
 
     def concat(self, *others: Ensemble) -> Ensemble:
@@ -434,7 +451,8 @@ class Ensemble:
 
         Also ``Ensemble.concat([a, b, c])``. Soft memberships are kept where all have them, or
         where the others can be written as memberships of 0 and 1; subspaces where all have them,
-        and with these the features of the first.
+        and with these the features of the first. Names are kept; where none were given, the
+        partitions are counted through.
         """
         parts = [*self] if isinstance(self, list | tuple) else [self]
         for other in others:
@@ -455,6 +473,9 @@ class Ensemble:
         groups = [part.groups for part in parts]
         if len({g.dtype.kind for g in groups}) > 1:
             groups = [g.astype(str) for g in groups]
+        names = None
+        if any(part.names != _default_names(part.n_partitions) for part in parts):
+            names = [name for part in parts for name in part.names]
         made = object.__new__(Ensemble)
         made._fill(
             [Column(part.labels[:, e], c) for part in parts for e, c in enumerate(part.categories)],
@@ -463,6 +484,7 @@ class Ensemble:
             posteriors,
             subspaces,
             None if subspaces is None else parts[0].features,
+            names,
         )
         return made
 
@@ -553,6 +575,9 @@ class Ensemble:
             if "centres_0" in arrays
             else None,
             _features_of(arrays),
+            [str(name) for name in arrays["names"]]
+            if "names" in arrays  # files of version 0.1 have none
+            else [f"partition_{column}" for column in arrays["columns"]],
         )
         made._set(columns=_frozen(arrays["columns"]), n_columns=int(arrays["n_columns"]))
         return made
@@ -564,6 +589,7 @@ class Ensemble:
             "labels": self.labels,
             "columns": self.columns,
             "n_columns": np.asarray(self.n_columns),
+            "names": np.array(self.names),
             "groups": self.groups,
             "validity": self.validity,
         }
@@ -580,6 +606,8 @@ class Ensemble:
         cls, path: str | os.PathLike[str], *, separator: str = ",", id_column: str | None = None
     ) -> Ensemble:
         """Read a table of labels with a header; one column per partition, empty is missing.
+
+        The header gives the names of the partitions.
 
         Parameters
         ----------
@@ -603,6 +631,8 @@ class Ensemble:
     def to_csv(self, path: str | os.PathLike[str], *, separator: str = ",") -> None:
         """Write the labels as a table with a header, as they were given; empty is missing.
 
+        The header has the names of the partitions.
+
         A table of text does not say what is a number: a partition whose names are strings, but
         all of them read like numbers, comes back with numbers. `save` keeps everything.
         """
@@ -617,14 +647,12 @@ class Ensemble:
                 and (as_read == MISSING).any()
             ):
                 raise ValueError(
-                    f"partition {e} has a cluster of the name '{MISSING}', which a table of text "
-                    "cannot tell from a missing label. Rename it, or use save."
+                    f"partition {self.names[e]!r} has a cluster of the name '{MISSING}', which a "
+                    "table of text cannot tell from a missing label. Rename it, or use save."
                 )
             seen = self.labels[:, e] >= 0
             values = pl.Series(categories)[np.maximum(self.labels[:, e], 0)]
-            columns[f"partition_{self.columns[e]}"] = pl.select(
-                pl.when(pl.Series(seen)).then(values)
-            ).to_series()
+            columns[self.names[e]] = pl.select(pl.when(pl.Series(seen)).then(values)).to_series()
         with written_whole(path) as temporary:
             pl.DataFrame(columns).write_csv(temporary, separator=separator)
 
@@ -759,6 +787,30 @@ def narrow_columns(labels: NDArray[np.int32], n_codes: int) -> NDArray[Any]:
     dtype = np.uint8 if n_codes <= 255 else np.uint16 if n_codes <= 65535 else np.uint32
     # -1 wraps around to the largest value of the type.
     return _frozen(np.ascontiguousarray(labels.T.astype(dtype)))
+
+
+def _default_names(n_partitions: int) -> tuple[str, ...]:
+    return tuple(f"partition_{i}" for i in range(n_partitions))
+
+
+def _check_names(names: Sequence[str] | None, n_partitions: int) -> Sequence[str]:
+    """Return one name per partition, no two the same."""
+    if names is None:
+        return _default_names(n_partitions)
+    names = [names] if isinstance(names, str) else list(names)
+    if len(names) != n_partitions:
+        raise ValueError(
+            f"names must have one name per partition ({n_partitions}); got {len(names)}."
+        )
+    given = set(map(str, names))
+    unique: dict[str, None] = {}
+    for name in map(str, names):
+        own, count = name, 1
+        while own in unique or (count > 1 and own in given):
+            count += 1
+            own = f"{name}_{count}"
+        unique[own] = None
+    return list(unique)
 
 
 def _check_groups(groups: ArrayLike | None, n_partitions: int) -> NDArray[Any]:

@@ -47,10 +47,9 @@ def refuse(run):
 def command():
     """Return how to start a command as a process of its own."""
 
-    def start(*args, **settings):
+    def start(*args, program=(sys.executable, "-m", "coterie.cli"), **settings):
         settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | settings
-        words = [sys.executable, "-m", "coterie.cli", *map(str, args)]
-        return subprocess.Popen(words, **settings)
+        return subprocess.Popen([*program, *map(str, args)], **settings)
 
     return start
 

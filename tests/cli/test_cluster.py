@@ -3,9 +3,7 @@
 import io
 import json
 import os
-import signal
 import sys
-import time
 
 import numpy as np
 import polars as pl
@@ -26,7 +24,7 @@ def frame_of(result):
 def test_labels_go_to_a_pipe_as_csv(run, table, blobs):
     result = run("cluster", table, *COLUMNS, *FEW)
     frame = frame_of(result)
-    assert frame.columns == ["id", "cluster", "confidence", "truth"]
+    assert frame.columns == ["id", "cluster", "confidence", "truth", "runner_up"]
     assert frame["id"].to_list() == blobs["name"].to_list()
     assert ari(blobs["kind"].to_list(), frame["cluster"].to_list()) == 1.0
     assert frame["confidence"].is_between(0, 1).all()
@@ -35,7 +33,7 @@ def test_labels_go_to_a_pipe_as_csv(run, table, blobs):
 
 def test_rows_are_numbered_from_zero_without_id(run, table):
     frame = frame_of(run("cluster", table, "--columns", "x", "--columns", "y pos", *FEW))
-    assert frame.columns == ["row", "cluster", "confidence"]
+    assert frame.columns == ["row", "cluster", "confidence", "runner_up"]
     assert frame["row"].to_list() == list(range(30))
 
 
@@ -75,7 +73,7 @@ def test_output_file(run, table, tmp_path, ending):
         "json": pl.read_json,
         "parquet": pl.read_parquet,
     }[ending](path)
-    assert frame.columns == ["id", "cluster", "confidence", "truth"]
+    assert frame.columns == ["id", "cluster", "confidence", "truth", "runner_up"]
     assert frame.height == 30
     assert sorted(p.name for p in tmp_path.iterdir()) == ["blobs.csv", path.name]
 
@@ -326,29 +324,32 @@ def test_summary_on_a_terminal(run, table, monkeypatch):
     assert run("cluster", table, *COLUMNS, *FEW, "--quiet").stdout == ""
 
 
+def test_cautions_are_printed(run, tmp_path, monkeypatch):
+    from coterie.cli import _output
+
+    np.save(tmp_path / "noise.npy", np.random.default_rng(0).random((200, 2)))
+    words = "No gap between the clusters was found"
+    piped = run("cluster", "noise.npy", "-p", "20")
+    assert words in piped.stderr
+    assert words not in piped.stdout
+    assert words not in run("cluster", "noise.npy", "-p", "20", "--quiet").stderr
+    found = json.loads(run("cluster", "noise.npy", "-p", "20", "--json").stdout)["cautions"]
+    assert [caution["kind"] for caution in found] == ["no_gap"]
+    monkeypatch.setattr(_output, "on_terminal", lambda: True)
+    text = " ".join(run("cluster", "noise.npy", "-p", "20").stdout.split())
+    assert f"caution {words}" in text
+
+
+def test_methods_tell_what_was_left_out_and_filled_in(run, table, blobs):
+    blobs = blobs.with_columns(pl.when(pl.arange(30) < 2).then(None).otherwise("x").alias("x"))
+    blobs.write_csv(table)
+    options = ("--id", "name", "--exclude", "kind", "--impute", "median", *FEW, "--json")
+    text = json.loads(run("cluster", table, *options).stdout)["methods"]
+    assert "The column 'kind' was left out." in text
+    assert "2 missing values of the features were filled in." in text
+
+
 # --- as processes of their own --------------------------------------------------------------------
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent the POSIX way")
-def test_interrupted_with_a_checkpoint_and_continued(command, run, tmp_path):
-    rng = np.random.default_rng(0)
-    np.save(tmp_path / "many.npy", rng.normal(size=(3000, 20)))
-    # So many that a busy machine cannot be done before the signal comes.
-    options = ("many.npy", "-k", "3", "-j", "1", "-p", "2000", "--checkpoint", "kept")
-    process = command("cluster", *options, cwd=tmp_path)
-    deadline = time.time() + 30
-    while not list(tmp_path.glob("kept/partition*")) and time.time() < deadline:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
-    assert (process.returncode, out) == (130, "")
-    assert err == "coterie: interrupted. The same command continues from kept.\n"
-    n_kept = len(list(tmp_path.glob("kept/partition*")))
-    assert 1 <= n_kept < 2000
-    shorter = ("many.npy", "-k", "3", "-j", "1", "-p", str(n_kept + 1))
-    continued = run("cluster", *shorter, "--checkpoint", "kept")
-    assert continued.exit_code == 0, continued.stderr
-    assert continued.stdout == run("cluster", *shorter).stdout
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes are closed the POSIX way")

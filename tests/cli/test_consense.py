@@ -140,3 +140,13 @@ def test_constant_labels_are_one_cluster(run, tmp_path, method):
     assert summary["reason"] == "1 cluster: no partition puts two objects apart."
     assert "so there is one cluster" in result.stderr
     assert "1 of 10 objects have no label" in result.stderr
+
+
+def test_partitions_are_named_by_the_header(run, tmp_path):
+    (tmp_path / "named.csv").write_text("kmeans3,ward3,random\n0,0,1\n0,0,0\n1,1,1\n1,1,0\n")
+    done = run("consense", "named.csv", "-k", "2", "--json", "--save-ensemble", "e.npz")
+    again = run("consense", "e.npz", "-k", "2", "--json")
+    for result in (done, again):
+        rows = json.loads(result.stdout)["partitions"]
+        assert [row["name"] for row in rows] == ["kmeans3", "ward3", "random"]
+        assert {row["group"] for row in rows} == {None}

@@ -17,7 +17,7 @@ def test_demo_writes_its_files_and_its_advice_runs(run, tmp_path):
     names = ["ensemble.npz", "iris.csv", "labels.csv", "report.html"]
     assert sorted(p.name for p in made.iterdir()) == names
     labels = pl.read_csv(made / "labels.csv")
-    assert labels.columns == ["id", "cluster", "confidence", "truth"]
+    assert labels.columns == ["id", "cluster", "confidence", "truth", "runner_up"]
     assert labels.height == 150
     advice = [line.strip() for line in first.stdout.splitlines() if " coterie c" in line]
     assert len(advice) == 2

@@ -7,7 +7,6 @@ import sys
 
 import pytest
 
-from coterie.cli._methods import _from_classes, _from_source
 from coterie.consensus import CONSENSUS
 
 
@@ -21,10 +20,6 @@ def test_every_method_is_explained(run):
             assert fact["finds the number of clusters"] == CONSENSUS[name].finds_n_clusters
     text = run("explain").stdout
     assert all(name in text for name in facts)
-
-
-def test_source_and_classes_tell_the_same():
-    assert _from_source() == _from_classes()
 
 
 @pytest.mark.parametrize("name", ["laca", "LACA", "baum-eagon", "BaumEagon", "MixtureModel"])

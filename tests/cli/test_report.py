@@ -14,7 +14,7 @@ def test_from_features(run, table, tmp_path):
     assert done.exit_code == 0, done.stderr
     assert done.stdout == "report.html: open it in a browser.\n"
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    for words in ("clusters in blobs.csv", "y pos", "object 3", "What they are like"):
+    for words in ("clusters in blobs.csv", "y pos", "object 3", "What the clusters are like"):
         assert words in page
 
 
@@ -48,7 +48,7 @@ def test_from_a_saved_result(run, table, tmp_path):
 
 def test_json_is_what_the_page_shows(run, table, tmp_path):
     printed = run("report", table, "--id", "name", "--truth", "kind", "--json")
-    assert json.loads(printed.stdout)["format"] == 2
+    assert json.loads(printed.stdout)["format"] == 3
     assert (tmp_path / "report.html").exists()
 
 
@@ -67,7 +67,7 @@ def test_refusals(refuse, table, tmp_path):
     assert "is not JSON" in refuse("report", "broken.json")
     old = dict.fromkeys(("format", "objects", "cuts", "consensus", "ensemble"))
     (tmp_path / "old.json").write_text(json.dumps(old))
-    assert "must be of format 2" in refuse("report", "old.json")
+    assert "must be of format 3" in refuse("report", "old.json")
     assert not (tmp_path / "report.html").exists()
     assert "shown as it is" in refuse("report", "odd.json", "--clusters", "3")
     assert "for features" in refuse("report", table, "--labels", "--standardize")

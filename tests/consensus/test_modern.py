@@ -285,7 +285,7 @@ def test_refined_table_is_that_of_the_definition(labels):
 @given(labels=label_matrices(), data=st.data())
 def test_linked_graph_computes_with_its_matrix(labels, data):
     ensemble = Ensemble(labels)
-    rows, counts, _ = ensemble.patterns
+    counts = ensemble.patterns.counts
     K = int(ensemble.offsets[-1])
     random = np.random.default_rng(data.draw(st.integers(0, 99)))
     memberships, links, table = random.random((K, K)), random.random((2, K)), random.random((K, 3))

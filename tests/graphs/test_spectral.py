@@ -185,6 +185,20 @@ def test_names_of_clusters_do_not_matter(labels, k, skip_first, seed):
 
 
 @every_solver
+def test_names_do_not_matter_where_eigenvalues_are_equal(sizes, seed, monkeypatch):
+    # Rows and columns of a grid: eigenvalue 1/2 has ten vectors, of which two are taken.
+    use_solver(monkeypatch, sizes)
+    random = np.random.default_rng(seed)
+    grid = np.indices((6, 6)).reshape(2, 36)
+    cuts = set()
+    for _ in range(5):
+        renamed = Ensemble(np.column_stack([random.permutation(6)[column] for column in grid]))
+        graph = LabelGraph(renamed)
+        cuts.add((tuple(similarity_cut(graph, 3)), tuple(transfer_cut(graph, 3).objects)))
+    assert len(cuts) == 1
+
+
+@every_solver
 @pytest.mark.parametrize("skip_first", [False, True])
 def test_pieces_of_a_graph_are_found(sizes, skip_first, monkeypatch):
     use_solver(monkeypatch, sizes)

@@ -364,3 +364,13 @@ def test_neighbours_in_the_palette_differ_in_grey():
     assert len(set(_style.PALETTE)) == len(values)
     assert (np.abs(np.diff(values)) >= 12).all()
     assert _style.cluster_marker(0) != _style.cluster_marker(len(values))
+
+
+def test_few_partitions_are_named():
+    good = np.repeat([0, 1, 2], 10)
+    ensemble = Ensemble([good, good % 2, np.tile([0, 1, 2], 10)], names=["a3", "b2", "c"])
+    laca = LACA().fit(ensemble)
+    for ax in (plotting.plot_reliability(laca), plotting.plot_diversity(laca)):
+        assert {"a3", "b2", "c"} <= {text.get_text() for text in ax.texts}
+    many = LACA().fit(Ensemble([good] * 13))
+    assert not plotting.plot_reliability(many).texts

@@ -137,6 +137,30 @@ def test_slider_changes_pictures_tables_and_labels(page, demo):
     assert {name: picture(page, name) for name in shown} == shown
 
 
+def test_slider_changes_title_tiles_and_scores(visit, tmp_path, demo):
+    ensemble = Ensemble.load(demo / "ensemble.npz")
+    truth = pl.read_csv(demo / "labels.csv")["truth"].to_list()
+    summary = summarize(EAC(n_clusters=4).fit(ensemble), truth=truth, source="iris.csv")
+    page = visit(write(tmp_path, summary))
+    for k in (7, 2, 4):
+        slide_to(page, k)
+        expected = summarize(EAC(n_clusters=k).fit(ensemble), truth=truth, pictures=False)
+        assert page.get_by_role("heading", level=1).text_content() == f"{k} clusters in iris.csv"
+        assert page.title() == f"{k} clusters in iris.csv - coterie"
+        tiles = {
+            "clusters": str(k),
+            "confidence": f"{expected['agreement']['confidence']:.2f}",
+            "anmi": f"{expected['agreement']['anmi']:.2f}",
+            "nmi": f"{expected['scores']['nmi']:.2f}",
+        }
+        for name, words in tiles.items():
+            assert page.locator(f"#fact-{name}").text_content() == words
+        assert f"Scores of the {k} clusters" in page.locator("#scores caption").text_content()
+        for score in ("nmi", "ari", "error_rate"):
+            cell = page.locator(f"[data-score={score}]").text_content()
+            assert cell == f"{expected['scores'][score]:.3f}"
+
+
 def test_clusters_keep_their_colours_where_they_stay(page):
     """Setosa is one cluster at 4 and at 5: its colour must not jump."""
     colour = "tr => getComputedStyle(tr.querySelector('.swatch')).backgroundColor"
@@ -193,7 +217,7 @@ def test_table_can_be_searched_and_paged(page, demo):
     assert len(column(page, 1)) == 10
     assert all(name.startswith("iris-01") for name in column(page, 1))
     search.fill("VIRGINICA")
-    assert set(column(page, 4)) == {"virginica"}
+    assert set(column(page, 5)) == {"virginica"}
     assert "of 50 objects (of 150)" in page.locator("#objects-count").text_content()
     search.fill("nothing like this")
     assert column(page, 1) == []
@@ -209,15 +233,35 @@ def test_table_can_be_searched_and_paged(page, demo):
     assert f"of {(sizes == 3).sum()} objects" in page.locator("#objects-count").text_content()
 
 
-def test_a_name_leads_to_the_pictures(page):
-    before = picture(page, "map")
-    page.locator("#objects-body button").first.click()
-    assert "is marked in the pictures" in page.locator("#objects-told").text_content()
-    assert picture(page, "map") != before
+@pytest.mark.parametrize("width", [1280, 400])
+def test_a_name_leads_to_a_picture_in_sight(visit, demo, width):
+    page = visit(demo / "report.html", width=width)
+    before = {name: picture(page, name) for name in ("map", "spot")}
+    page.locator("#objects-body button").nth(2).click()
+    text = page.locator("#objects-told").text_content()
+    assert "It is marked in the pictures" in text
+    assert "runner-up cluster" in text
+    for name, drawn in before.items():
+        assert picture(page, name) != drawn
+    box = page.locator("#spot").bounding_box()
+    assert box["y"] >= 0
+    assert box["y"] + box["height"] <= 900
+    assert page.locator("#objects-body tr.pressed").count() == 1
+
+
+def test_the_runner_up_is_named_in_table_and_file(page, demo):
+    labels = pl.read_csv(demo / "labels.csv")
+    least = labels.sort("confidence", maintain_order=True).head(20)
+    assert [int(cell.split()[-1]) for cell in column(page, 4)] == least["runner_up"].to_list()
+    assert (least["runner_up"] != least["cluster"]).all()
+    _, text = download(page)
+    assert pl.read_csv(io.StringIO(text))["runner_up"].equals(labels["runner_up"])
+    slide_to(page, 6)  # it belongs to the fitted number
+    assert set(column(page, 4)) == {"–"}
+    assert "runner_up" not in download(page)[1]
 
 
 def test_other_tables_can_be_sorted(page):
-    page.locator("#partitions summary").click()
     page.locator("#partitions").get_by_role("button", name="Clusters").click()
     values = page.locator("#partitions tbody td:nth-child(3)").all_text_contents()
     assert values == sorted(values, key=int)
@@ -300,6 +344,127 @@ def test_map_names_objects(page):
     assert "confidence 0." in text
     page.keyboard.press("ArrowRight")
     assert page.locator("#map-readout").text_content() != text
+
+
+# --- many clusters, axes, width -------------------------------------------------------------------
+
+
+def written_on(page, canvas, action):
+    """The texts that are written on a canvas while something is done."""
+    page.evaluate(
+        """() => {
+            window.written = [];
+            const own = CanvasRenderingContext2D.prototype.fillText;
+            CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+                window.written.push([this.canvas.id, String(text)]);
+                own.call(this, text, ...place);
+            };
+        }"""
+    )
+    action()
+    return {text for name, text in page.evaluate("window.written") if name == canvas}
+
+
+@pytest.fixture(scope="module")
+def many():
+    """A summary of 31 clusters on a grid."""
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(31), 12)
+    X = np.column_stack([group % 6, group // 6]) * 10 + rng.normal(size=(372, 2))
+    votes = np.where(rng.random((372, 12)) < 0.05, rng.integers(0, 31, (372, 12)), group[:, None])
+    names = [f"object {i}" for i in range(372)]
+    fitted = EAC(n_clusters=31).fit(votes)
+    return summarize(fitted, X=X, feature_names=["length", "width"], ids=names)
+
+
+def test_many_clusters_keep_their_numbers_and_their_own_look(visit, tmp_path, many):
+    page = visit(write(tmp_path, many))
+    looks = page.evaluate(
+        """() => [...document.querySelectorAll('#clusters-body .swatch')].map(
+            (s) => s.className + s.style.background)"""
+    )
+    assert len(set(looks)) == len(looks) == 31
+    colours = page.evaluate(
+        """() => [...document.querySelectorAll('#clusters-body .swatch')].map(
+            (s) => s.style.background)"""
+    )
+    assert len(set(colours[:30])) == 30
+    numbers = {str(c) for c in range(31)}
+    change = page.get_by_role("button", name="Light or dark").click
+    assert numbers <= written_on(page, "map", change)
+    assert numbers <= written_on(page, "heat", change)
+
+
+def test_map_names_its_axes(visit, tmp_path, many, demo):
+    page = visit(write(tmp_path, many))
+    change = page.get_by_role("button", name="Light or dark").click
+    texts = written_on(page, "map", change)
+    assert {"length", "width", "0", "20", "40"} <= texts
+    page = visit(demo / "report.html")
+    texts = written_on(page, "map", page.get_by_role("button", name="Light or dark").click)
+    assert any(text.startswith("component 1 (") for text in texts)
+    assert any(text.startswith("component 2 (") for text in texts)
+
+
+def test_objects_and_clusters_can_be_found_on_the_map(visit, tmp_path, many):
+    page = visit(write(tmp_path, many))
+    plain = picture(page, "map")
+    search = page.get_by_label("Find an object on the map")
+    search.fill("object 77")
+    assert page.locator("#map-readout").text_content().startswith("object 77: cluster ")
+    assert picture(page, "map") != plain
+    search.fill("OBJECT 1")
+    assert page.locator("#map-readout").text_content().startswith("object 1: ")
+    search.fill("ct 10")
+    assert "(1 of 11; Enter for the next)" in page.locator("#map-readout").text_content()
+    search.press("Enter")
+    assert page.locator("#map-readout").text_content().startswith("object 100: ")
+    search.fill("nobody")
+    assert page.locator("#map-readout").text_content() == "No object of this name."
+    search.fill("")
+    assert picture(page, "map") == plain
+    choice = page.get_by_label("Cluster to stress on the map")
+    choice.select_option("cluster 30")
+    assert picture(page, "map") != plain
+    choice.select_option("all clusters")
+    assert picture(page, "map") == plain
+
+
+def test_wide_tables_scroll_in_their_own_box(visit, tmp_path, many):
+    page = visit(write(tmp_path, many), width=400)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    box = page.locator(".scroll:has(#profiles)")
+    wide, seen = box.evaluate("(b) => [b.scrollWidth, b.clientWidth]")
+    assert wide > seen
+    last = page.locator("#profiles thead th").last
+    box.evaluate("(b) => { b.scrollLeft = b.scrollWidth; }")
+    place = last.bounding_box()
+    assert place["x"] + place["width"] <= 400
+
+
+def test_both_halves_of_a_wide_page_are_used(page):
+    middle = 640
+    for left, right in (
+        ("#number", "#clusters"),
+        ("#objects-body", "#spot"),
+        ("#classes", "#scores"),
+        ("#partitions svg", "#partitions table"),
+        ("#methods", "#references"),
+    ):
+        first, second = (page.locator(name).first.bounding_box() for name in (left, right))
+        assert first["x"] < middle < second["x"] + 20
+        assert first["y"] < second["y"] + second["height"]
+        assert second["y"] < first["y"] + first["height"]
+
+
+def test_cautions_are_seen_first(visit, tmp_path):
+    votes = np.zeros((60, 5), dtype=int)
+    votes[17] = 1
+    page = visit(write(tmp_path, summarize(EAC(n_clusters=2).fit(votes))))
+    told = page.locator(".caution")
+    assert told.count() == 2
+    assert "One cluster holds 59 of 60 objects" in told.first.text_content()
+    assert told.first.bounding_box()["y"] < 400
 
 
 # --- taking things away ---------------------------------------------------------------------------
@@ -428,7 +593,7 @@ def test_row_numbers_sort_as_numbers(visit, tmp_path):
     page.locator("#objects").get_by_role("button", name="Object", exact=True).click()
     assert column(page, 1) == [str(i) for i in range(20)]
     _, text = download(page)
-    assert text.splitlines()[:2] == ["row,cluster,confidence", "0,0,1.000000"]
+    assert text.splitlines()[:2] == ["row,cluster,confidence,runner_up", "0,0,1.000000,"]
 
 
 def test_page_is_the_same_from_saved_json(demo, tmp_path):

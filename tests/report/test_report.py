@@ -3,15 +3,19 @@
 import base64
 import hashlib
 import json
+import platform
 import re
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from coterie import EAC, LACA, ConsensusClustering, Ensemble, RandomizedEnsemble, Voting
+import coterie
+from coterie import EAC, LACA, ConsensusClustering, Ensemble, MSTEClust, RandomizedEnsemble, Voting
 from coterie.metrics import anmi, nmi
 from coterie.report import render_html, summarize
+from coterie.report._charts import choice_chart
 
 VOTES = [[0, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [1, 1, 1]]
 HOSTILE = "<script>alert('x')</script> & \"quoted\""
@@ -147,11 +151,10 @@ def test_one_and_two_objects(votes):
 
 def test_every_method_has_its_words():
     from coterie.consensus import CONSENSUS
-    from coterie.report._words import METHODS, method_words
+    from coterie.report._words import method_words
 
     for cls in CONSENSUS.values():
-        words = METHODS[cls.__name__]
-        assert all(words), cls
+        assert all(vars(cls)["about"]), cls
         assert "{" not in method_words(cls()).name
 
 
@@ -161,6 +164,103 @@ def test_unknown_methods_are_called_by_their_name():
 
     summary = summarize(Other(n_clusters=2).fit(VOTES))
     assert "combined by Other." in summary["methods"]
+
+
+def test_methods_text_is_complete(model):
+    laca = LACA().fit(model.ensemble_)
+    text = summarize(laca, excluded=["a", "b"], n_imputed=1)["methods"]
+    for words in (
+        "The columns 'a' and 'b' were left out.",
+        "1 missing value of the features was filled in.",
+        f"The method converged after {laca.n_iter_} iteration",
+        "confidence of an object: of the votes",
+        f"done with coterie {coterie.__version__} under Python {platform.python_version()}.",
+    ):
+        assert words in text
+    many = summarize(laca, excluded=[f"c{i}" for i in range(30)])["methods"]
+    assert "'c9' and 20 more were left out." in many
+    laca.converged_ = False
+    summary = summarize(laca)
+    assert "without having converged" in summary["methods"]
+    assert any("version " + coterie.__version__ in text for text in summary["references"])
+    assert "converged" not in summarize(EAC(n_clusters=2).fit(VOTES))["methods"]
+
+
+def test_partitions_go_by_their_names():
+    frame = pd.DataFrame(VOTES, columns=["kmeans3", "ward3", HOSTILE])
+    summary = summarize(EAC(n_clusters=2).fit(frame))
+    assert [row["name"] for row in summary["partitions"]] == ["kmeans3", "ward3", HOSTILE]
+    assert {row["group"] for row in summary["partitions"]} == {None}
+    page = Page(render_html(summary))
+    for words in ("kmeans3", "ward3", HOSTILE):
+        assert words in page.text
+    assert "Made by" not in page.text
+    assert page.tags.count("script") == 2
+
+
+def test_groups_go_by_name(model):
+    rows = summarize(model)["partitions"]
+    assert {row["group"] for row in rows} == {"KMeans"}
+    two = summarize(MSTEClust(n_clusters=2).fit(Ensemble(VOTES, groups=[0, 0, 1])))
+    assert [row["group"] for row in two["partitions"]] == ["group 0", "group 0", "group 1"]
+    assert {row["group"] for row in two["groups"]} == {"group 0", "group 1"}
+
+
+def test_runner_up_is_the_next_best_cluster(model):
+    labels, ensemble = model.labels_, model.ensemble_
+    together = ensemble.coassociation()
+    seen = (ensemble.labels >= 0).astype(int)
+    both = seen @ seen.T
+    found = summarize(model, pictures=False)["objects"]["runner_up"]
+    for i in range(60):
+        share = [
+            (together[i] * both[i])[labels == c].sum() / both[i][labels == c].sum()
+            for c in range(model.consensus_.n_clusters_)
+        ]
+        share[labels[i]] = 0
+        assert found[i] == (int(np.argmax(share)) if max(share) > 0 else None)
+    alone = summarize(EAC(n_clusters=1).fit(VOTES))
+    assert alone["objects"]["runner_up"] == [None] * 5
+
+
+def test_agreement_and_scores_at_other_numbers(model):
+    truth = ["u"] * 20 + ["v"] * 40
+    summary = summarize(EAC(n_clusters=3).fit(model.ensemble_), truth=truth)
+    cuts = summary["cuts"]
+    for i, k in enumerate(cuts["numbers"]):
+        again = summarize(EAC(n_clusters=k).fit(model.ensemble_), truth=truth, pictures=False)
+        assert cuts["agreement"][i] == again["agreement"]
+        assert cuts["scores"][i] == again["scores"]
+
+
+def test_one_cluster_does_not_flatten_the_likelihood():
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(6), 20)
+    labels = np.where(rng.random((120, 30)) < 0.1, rng.integers(0, 6, (120, 30)), group[:, None])
+    summary = summarize(LACA().fit(labels))
+    chart = choice_chart(summary)
+    at = {mark["k"]: mark["y"] for mark in chart["marks"]}
+    k = summary["n_clusters"]
+    assert at[1] == chart["bottom"]
+    assert "Off the scale, at its edge: 1" in chart["caption"]
+    # The fall on either side of the choice takes a good part of the height.
+    height = chart["bottom"] - 12
+    assert at[k - 1] - at[k] > 0.2 * height
+    assert at[k + 6] - at[k] > 0.1 * height
+    assert len(chart["ticks"]) >= 2
+
+
+# --- cautions -------------------------------------------------------------------------------------
+
+
+def test_cautions_are_in_the_summary_and_on_the_page():
+    votes = np.zeros((300, 5), dtype=int)
+    votes[17] = 1
+    summary = summarize(EAC(n_clusters=2).fit(votes))
+    assert [caution["kind"] for caution in summary["cautions"]] == ["lopsided", "tiny"]
+    page = Page(render_html(summary)).text
+    for caution in summary["cautions"]:
+        assert caution["words"] in page
 
 
 # --- other numbers of clusters, pictures, profiles ------------------------------------------------
@@ -409,8 +509,8 @@ def test_trusted_partitions_come_first():
     np.testing.assert_allclose(weights, laca.weights_[:, 0], atol=1e-6)
     html = render_html(summary)
     table = html[html.index("Table of 4 partitions") :]
-    first = re.search(r"<tbody>\s*<tr><td[^>]*>(\d)", table)[1]
-    assert first == "1"
+    first = re.search(r"<tbody>\s*<tr><td[^>]*>(\w+)", table)[1]
+    assert first == "partition_1"
     assert "1 vote against" in html
 
 
@@ -442,7 +542,7 @@ def test_many_labels_stay_apart_on_the_page():
 
 
 def test_another_format_is_refused(model):
-    with pytest.raises(ValueError, match="summary must be of format 2"):
+    with pytest.raises(ValueError, match="summary must be of format 3"):
         render_html(summarize(model) | {"format": 1})
 
 

@@ -1,5 +1,6 @@
 """Choosing: is there structure, how many clusters, which method, which partitions."""
 
+from coterie.choosing._cautions import Caution, cautions
 from coterie.choosing._compare import Comparison, MethodResult, compare
 from coterie.choosing._how_many import ClusterNumbers, how_many_clusters
 from coterie.choosing._ranks import MeanRanks, mean_ranks
@@ -7,11 +8,13 @@ from coterie.choosing._select import select
 from coterie.choosing._structure import StructureTest, structure_test
 
 __all__ = [
+    "Caution",
     "ClusterNumbers",
     "Comparison",
     "MeanRanks",
     "MethodResult",
     "StructureTest",
+    "cautions",
     "compare",
     "how_many_clusters",
     "mean_ranks",

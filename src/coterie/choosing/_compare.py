@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import queue
-import subprocess
-import sys
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral
@@ -19,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from coterie.choosing._how_many import ClusterNumbers, how_many_clusters
-from coterie.choosing._worker import Job, read_message, run_job, write_message
+from coterie.choosing._worker import Job, run_here, run_in_processes
 from coterie.ensemble import Ensemble, as_ensemble
 
 __all__ = ["Comparison", "MethodResult", "compare"]
@@ -279,9 +273,10 @@ def compare(
     jobs = _make_jobs(methods, told, stability, seed, time_limit)
     n_workers = _n_workers(n_jobs, ensemble, len(jobs))
     if n_workers == 1:
-        found = _run_here(jobs, ensemble, callback)
+        found = run_here(jobs, ensemble, callback)
     else:
-        found = _run_in_processes(jobs, ensemble, n_workers, callback)
+        n_threads = max(1, _n_cpus() // n_workers)
+        found = run_in_processes(jobs, ensemble, n_workers, n_threads, callback)
     rows = [_finished(job, found[job.name], ensemble, classes) for job in jobs]
     rows.sort(key=lambda row: (row.status != "ok", -round(row.anmi or 0.0, 6)))
     methods_ok = [row.method for row in rows if row.status == "ok"]
@@ -363,139 +358,6 @@ def _n_cpus() -> int:
     from joblib import cpu_count
 
     return int(cpu_count())
-
-
-def _run_here(
-    jobs: list[Job], ensemble: Ensemble, callback: Callable[[int, int], None] | None
-) -> dict[str, dict[str, Any]]:
-    found = {}
-    for done, job in enumerate(jobs, start=1):
-        for row in run_job(job, ensemble):
-            found[job.name] = row
-        if callback is not None:
-            callback(done, len(jobs))
-    return found
-
-
-def _run_in_processes(
-    jobs: list[Job],
-    ensemble: Ensemble,
-    n_workers: int,
-    callback: Callable[[int, int], None] | None,
-) -> dict[str, dict[str, Any]]:
-    """Hand out the jobs to workers, each a process of its own; stop those that take too long."""
-    waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
-    for job in jobs:
-        waiting.put(job)
-    finished: queue.SimpleQueue[tuple[str, dict[str, Any]]] = queue.SimpleQueue()
-    threads_each = max(1, _n_cpus() // n_workers)
-    workers = [_Worker(ensemble, threads_each) for _ in range(n_workers)]
-
-    def attend(worker: _Worker) -> None:
-        while True:
-            try:
-                job = waiting.get_nowait()
-            except queue.Empty:
-                return
-            finished.put((job.name, worker.run(job)))
-
-    attendants = [threading.Thread(target=attend, args=(w,), daemon=True) for w in workers]
-    found: dict[str, dict[str, Any]] = {}
-    try:
-        for thread in attendants:
-            thread.start()
-        while len(found) < len(jobs):
-            name, row = finished.get()
-            found[name] = row
-            if callback is not None:
-                callback(len(found), len(jobs))
-    finally:
-        for worker in workers:
-            worker.stop()
-    return found
-
-
-class _Worker:
-    """A process that runs one job at a time; a new one is started where it had to be stopped."""
-
-    def __init__(self, ensemble: Ensemble, n_threads: int) -> None:
-        self._hello = (n_threads, ensemble)
-        self._process: subprocess.Popen[bytes] | None = None
-        self._answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
-
-    def run(self, job: Job) -> dict[str, Any]:
-        """Return the last thing that the process found before it was done or stopped."""
-        row: dict[str, Any] = {"status": "failed", "reason": "its process ended"}
-        try:
-            process = self._started()
-            assert process.stdin is not None
-            write_message(process.stdin, job)
-            while True:
-                # The worker keeps the limit by itself between fits; this is for within one.
-                answer = self._answers.get(timeout=job.time_limit)
-                if answer is None:
-                    return row
-                if isinstance(answer, EOFError):
-                    self.stop()
-                    return row if row["status"] == "ok" else {**row, "reason": _died(process)}
-                row = answer
-        except queue.Empty:
-            self.stop()
-            if row["status"] == "ok":
-                return row  # the consensus was found, its stability was not
-            return {
-                "status": "skipped",
-                "reason": f"stopped at the time limit of {job.time_limit:g} s",
-            }
-        except Exception as error:  # what cannot be sent to a process
-            self.stop()
-            return {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
-
-    def stop(self) -> None:
-        """End the process."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        process.kill()
-        process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with contextlib.suppress(OSError):  # what was not sent any more
-                    pipe.close()
-
-    def _started(self) -> subprocess.Popen[bytes]:
-        if self._process is not None:
-            return self._process
-        process = subprocess.Popen(
-            [sys.executable, "-m", "coterie.choosing._worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
-        )
-        self._process = process
-        answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._answers = answers
-
-        def listen() -> None:
-            assert process.stdout is not None
-            try:
-                while True:
-                    answers.put(read_message(process.stdout))
-            except (EOFError, OSError, ValueError):
-                answers.put(EOFError())
-
-        threading.Thread(target=listen, daemon=True).start()
-        assert process.stdin is not None
-        write_message(process.stdin, self._hello)
-        return process
-
-
-def _died(process: subprocess.Popen[bytes]) -> str:
-    code = process.returncode
-    if code == -9:
-        return "its process was ended by the system, most likely for want of memory"
-    return f"its process ended (exit code {code})"
 
 
 # --- rows ---------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ _LEAST_OBJECTS = 10  # with fewer distinct objects nothing can be told
 _MOST_PARTITIONS = 30  # of an ensemble, compared with as many of the null
 _LABELLED, _PER_CLUSTER, _MOST_LABELLED = 300, 10, 1000  # objects of an ensemble
 _LABEL_DRAWS = 19
-_CLEAR = 0.6  # by how much a second region of an ensemble must stand out
+CLEAR = 0.6  # by how much a second region of an ensemble must stand out
 _SWEEPS = 8  # of k-means on the noise that an ensemble is compared with
 
 
@@ -342,7 +342,7 @@ def _decided(
     else:
         spread = max(float(draws.std(ddof=1)), 0.01) * np.sqrt(1 + 1 / len(draws))
         p_value = float(t.sf((observed - draws.mean()) / spread, len(draws) - 1))
-    has_structure = bool(p_value <= alpha and (kind == "features" or observed >= _CLEAR))
+    has_structure = bool(p_value <= alpha and (kind == "features" or observed >= CLEAR))
     words = {
         ("features", "uniform"): "uniform data of the same covariance",
         ("features", "permuted"): "the same data with every feature shuffled",
@@ -350,7 +350,8 @@ def _decided(
         ("ensemble", "permuted"): "the same partitions, shuffled",
     }[kind, null]
     reason = (
-        f"There are gaps between clusters: dense regions are set apart more than in {words} (p = {p_value:.3g})."
+        "There are gaps between clusters: dense regions are set apart more than in "
+        f"{words} (p = {p_value:.3g})."
         if has_structure
         else "No gap between clusters was found: nothing is set apart more than in "
         f"{words} (p = {p_value:.3g}). Read clusters as parts of a continuum."

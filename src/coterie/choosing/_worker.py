@@ -1,31 +1,27 @@
-"""One method at a time, timed and weighed: in this process, or in one that can be stopped.
-
-``python -m coterie.choosing._worker`` reads jobs from its standard input and writes what it finds
-to its standard output, both as pickles with their length in front. Nobody but the process that
-started it writes to it.
-"""
+"""One method at a time, timed and weighed: in this process, or in one that can be stopped."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import pickle
-import struct
-import sys
+import queue
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coterie._memory import MemoryLimitError
+from coterie._processes import end_with, safe_children
 from coterie.ensemble import Ensemble
 
-__all__ = ["Job", "read_message", "run_job", "write_message"]
+__all__ = ["Job", "run_here", "run_in_processes"]
 
 _PILOT_FROM = 5000  # objects; from here on a method is tried on a part first
 _PILOT_PARTS = (10, 5)
@@ -49,35 +45,38 @@ class Job:
 Row = dict[str, Any]
 
 
-def run_job(job: Job, ensemble: Ensemble) -> Iterator[Row]:
-    """Yield what is known of the method so far: first the consensus, then its stability too."""
-    start = time.perf_counter()
+def find_consensus(ensemble: Ensemble, job: Job) -> Row:
+    """Return what the method found, and its time and memory; or why it found nothing."""
     _warm_up(job.estimator, ensemble)
     estimate = _estimate(job, ensemble)
     limit = job.time_limit
     if estimate is not None and limit is not None and estimate > _HOPELESS * limit:
-        yield {
+        return {
             "status": "skipped",
             "reason": f"would take about {estimate:.0f} s, by a trial on fewer objects; the time "
             f"limit is {limit:g} s",
         }
-        return
-    row = _fit(job.estimator, ensemble)
-    yield row
-    if row["status"] != "ok" or job.halves == 0 or ensemble.n_partitions < 4:
-        return
+    return _fit(job.estimator, ensemble)
+
+
+def measure_stability(ensemble: Ensemble, job: Job, row: Row, spent: float) -> Row:
+    """Return the stability of a method that took `spent` seconds for the row it has so far."""
+    if row["status"] != "ok" or ensemble.n_partitions < 4:
+        return {}
+    start = time.perf_counter() - spent
     scores: list[float] = []
     rng = np.random.default_rng(job.seed)
     for _ in range(job.halves):
         elapsed = time.perf_counter() - start
-        if limit is not None and elapsed + row["seconds"] > _FOR_STABILITY * limit:
+        if job.time_limit is not None and elapsed + row["seconds"] > (
+            _FOR_STABILITY * job.time_limit
+        ):
             break
         score = _agreement_of_halves(job.estimator, ensemble, row["n_clusters"], rng)
         if score is None:
             break
         scores.append(score)
-    if scores:
-        yield {**row, "stability": float(np.mean(scores)), "n_halves": len(scores)}
+    return {"stability": float(np.mean(scores)), "n_halves": len(scores)} if scores else {}
 
 
 def _fresh(estimator: Any) -> Any:
@@ -224,51 +223,146 @@ def _resident() -> int | None:
         return None
 
 
-# --- the process --------------------------------------------------------------------------------
+# --- where jobs run -----------------------------------------------------------------------------
 
 
-def write_message(file: IO[bytes], message: Any) -> None:
-    """Write an object with its length in front."""
-    data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
-    file.write(struct.pack("<Q", len(data)))
-    file.write(data)
-    file.flush()
+def run_here(
+    jobs: list[Job], ensemble: Ensemble, callback: Callable[[int, int], None] | None
+) -> dict[str, Row]:
+    """Run the jobs one after the other in this process."""
+    found = {}
+    for done, job in enumerate(jobs, start=1):
+        start = time.perf_counter()
+        row = find_consensus(ensemble, job)
+        spent = time.perf_counter() - start
+        found[job.name] = row | measure_stability(ensemble, job, row, spent)
+        if callback is not None:
+            callback(done, len(jobs))
+    return found
 
 
-def read_message(file: IO[bytes]) -> Any:
-    """Read what `write_message` wrote; EOFError at the end."""
-    head = file.read(8)
-    if len(head) < 8:
-        raise EOFError
-    (length,) = struct.unpack("<Q", head)
-    data = file.read(length)
-    if len(data) < length:
-        raise EOFError
-    return pickle.loads(data)
+def run_in_processes(
+    jobs: list[Job],
+    ensemble: Ensemble,
+    n_workers: int,
+    n_threads: int,
+    callback: Callable[[int, int], None] | None,
+) -> dict[str, Row]:
+    """Hand out the jobs to processes of `n_threads` each; stop those that take too long."""
+    workers = [_Worker(ensemble, n_threads) for _ in range(n_workers)]
+    free: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
+    for worker in workers:
+        free.put(worker)
 
+    def attend(job: Job) -> Row:
+        worker = free.get()
+        try:
+            return worker.run(job)
+        finally:
+            free.put(worker)
 
-def _main() -> None:
-    stdin, stdout = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints must not get between the messages
+    found: dict[str, Row] = {}
+    attendants = ThreadPoolExecutor(n_workers)
     try:
-        threads, ensemble = read_message(stdin)
-        import numba
-        from threadpoolctl import threadpool_limits
-
-        numba.set_num_threads(max(1, min(threads, numba.get_num_threads())))
-        with threadpool_limits(threads):
-            while True:
-                job = read_message(stdin)
-                try:
-                    for row in run_job(job, ensemble):
-                        write_message(stdout, row)
-                except Exception as error:
-                    reason = f"{type(error).__name__}: {_first_line(error)}"
-                    write_message(stdout, {"status": "failed", "reason": reason})
-                write_message(stdout, None)
-    except (EOFError, BrokenPipeError, KeyboardInterrupt):
-        return
+        with safe_children():
+            futures = {attendants.submit(attend, job): job.name for job in jobs}
+            for future in as_completed(futures):
+                found[futures[future]] = future.result()
+                if callback is not None:
+                    callback(len(found), len(jobs))
+    finally:
+        attendants.shutdown(wait=False, cancel_futures=True)
+        for worker in workers:
+            worker.close()
+    return found
 
 
-if __name__ == "__main__":
-    _main()
+class _Worker:
+    """A process that runs one job at a time; a new one is started where it had to be stopped."""
+
+    def __init__(self, ensemble: Ensemble, n_threads: int) -> None:
+        self._hello = (os.getpid(), ensemble, n_threads)
+        self._executor: Any = None
+        self._closed = False
+        self._lock = threading.Lock()
+
+    def run(self, job: Job) -> Row:
+        """Return what was found before the job was done or stopped."""
+        row: Row = {}
+        try:
+            self._call(None, _nothing)  # the start of a process does not count
+            start = time.perf_counter()
+            row = self._call(job.time_limit, find_consensus, job)
+            spent = time.perf_counter() - start
+            left = None if job.time_limit is None else job.time_limit - spent
+            return row | self._call(left, measure_stability, job, row, spent)
+        except TimeoutError:
+            self._stop()
+            late = f"stopped at the time limit of {job.time_limit:g} s"
+            return row or {"status": "skipped", "reason": late}
+        except BrokenProcessPool as error:
+            self._stop()
+            return row or {"status": "failed", "reason": _why_ended(error)}
+        except Exception as error:  # such as what cannot be sent to a process
+            return row or {
+                "status": "failed",
+                "reason": f"{type(error).__name__}: {_first_line(error)}",
+            }
+
+    def close(self) -> None:
+        """End the process for good."""
+        self._closed = True
+        self._stop()
+
+    def _call(self, timeout: float | None, step: Callable[..., Row], *args: Any) -> Row:
+        from joblib.externals.loky import ProcessPoolExecutor
+
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("nobody waits for the result any more")
+            if self._executor is None:
+                self._executor = ProcessPoolExecutor(
+                    1, initializer=_start_worker, initargs=self._hello
+                )
+            future = self._executor.submit(_run_step, step, *args)
+        row: Row = future.result(timeout)
+        return row
+
+    def _stop(self) -> None:
+        with self._lock:
+            executor, self._executor = self._executor, None
+        if executor is not None:
+            executor.shutdown(kill_workers=True)
+
+
+def _why_ended(error: Exception) -> str:
+    if "SIGKILL" in str(error):
+        return "its process was ended by the system, most likely for want of memory"
+    return f"its process ended unexpectedly: {_first_line(error)}"
+
+
+class _Given:
+    """What a worker was given when it was started."""
+
+    ensemble: Ensemble
+
+
+def _start_worker(parent: int, ensemble: Ensemble, n_threads: int) -> None:
+    import numba
+    from threadpoolctl import threadpool_limits
+
+    end_with(parent)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):  # what a library prints must not get between our output
+        os.dup2(nowhere, stream)
+    numba.set_num_threads(max(1, min(n_threads, numba.get_num_threads())))
+    threadpool_limits(n_threads)
+    _Given.ensemble = ensemble
+
+
+def _run_step(step: Callable[..., Row], *args: Any) -> Row:
+    return step(_Given.ensemble, *args)
+
+
+def _nothing(ensemble: Ensemble) -> Row:
+    return {}

@@ -10,13 +10,25 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from coterie._memory import format_bytes
-from coterie.cli import choose, cluster, compare, consense, demo, explain, info, report, reproduce
+from coterie.cli import (
+    choose,
+    cluster,
+    compare,
+    consense,
+    demo,
+    explain,
+    info,
+    predict,
+    report,
+    reproduce,
+)
 from coterie.cli._errors import InputError, one_line
 
 __all__ = ["app", "run"]
@@ -41,6 +53,7 @@ class _Commands(TyperGroup):
             args.remove("--debug")
             os.environ[_DEBUG] = "1"
         settings["standalone_mode"] = False
+        self._way_on = _way_on(args)
         try:
             if not {"-h", "--help", "--version"} & set(args):
                 _check_address_space()
@@ -52,8 +65,8 @@ class _Commands(TyperGroup):
             code = _fail(error, BAD_INPUT, error)
         except OSError as error:
             code = _fail_at_file(error)
-        except (KeyboardInterrupt, typer.Abort):
-            code = _fail("interrupted.", INTERRUPTED)
+        except (KeyboardInterrupt, typer.Abort):  # before the command had begun
+            code = _fail(f"interrupted.{self._way_on}", INTERRUPTED)
         sys.exit(code if isinstance(code, int) else 0)
 
     def invoke(self, ctx: Any) -> Any:
@@ -64,13 +77,16 @@ class _Commands(TyperGroup):
         except (_ClickError, typer.Exit, typer.Abort):
             raise
         except KeyboardInterrupt as error:
-            raise typer.Exit(_fail(_interrupted(error), INTERRUPTED)) from None
+            hint = f" {error}" if str(error) else self._way_on
+            raise typer.Exit(_fail(f"interrupted.{hint}", INTERRUPTED)) from None
         except BrokenPipeError:
             # Whoever read our output has seen enough.
             _drop_output()
             raise typer.Exit(BROKEN_PIPE) from None
         except InputError as error:
             raise typer.Exit(_fail(error, BAD_INPUT, error)) from None
+        except ChildProcessError as error:  # workers were killed again and again
+            raise typer.Exit(_fail(f"{error}{self._way_on}", BAD_INPUT, error)) from None
         except OSError as error:
             raise typer.Exit(_fail_at_file(error)) from None
         except MemoryError as error:
@@ -162,9 +178,15 @@ def _hint(message: str, args: Sequence[str]) -> str:
     return ""
 
 
-def _interrupted(error: KeyboardInterrupt) -> str:
-    hint = str(error)
-    return f"interrupted. {hint}" if hint else "interrupted."
+def _way_on(args: Sequence[str]) -> str:
+    """Return how to continue the command after it was stopped, whenever that was."""
+    if args[:1] != ["cluster"]:
+        return ""
+    for word, following in pairwise([*args, ""]):
+        name, _, value = word.partition("=")
+        if name == "--checkpoint":
+            return f" The same command continues from {value or following}."
+    return " With --checkpoint DIR the same command could have continued."
 
 
 app = typer.Typer(
@@ -186,6 +208,7 @@ def _help_of(command: Callable[..., None]) -> str:
 for _command in (
     demo.demo,
     cluster.cluster,
+    predict.predict,
     consense.consense,
     choose.choose,
     compare.compare,

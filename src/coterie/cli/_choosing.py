@@ -97,9 +97,9 @@ def read_input(
     if as_labels:
         if standardize or impute is not None:
             raise InputError("--standardize and --impute are for features, not for clusterings.")
-        partitions, ids, classes = read_labels(table, **chosen)
+        partitions, names, ids, classes = read_labels(table, **chosen)
         with notes.of_warnings(), refused_input():
-            return Input(None, Ensemble(partitions), classes, source, ids)
+            return Input(None, Ensemble(partitions, names=names), classes, source, ids)
     features = read_features(table, **chosen, impute=impute, note=notes.add)
     X = features.X
     if standardize:

@@ -11,9 +11,8 @@ import typer
 
 from coterie.cli._bases import BASES
 from coterie.cli._errors import InputError
-from coterie.cli._methods import method_facts
 
-DEFAULT_METHOD = "laca"  # of ConsensusClustering, which takes long to import
+DEFAULT_METHOD = "lwea"  # of ConsensusClustering, which takes long to import
 
 _CONSENSUS = "Consensus"
 _ENSEMBLE = "Ensemble"
@@ -22,7 +21,9 @@ _OUTPUT = "Output"
 
 
 def _complete_method(incomplete: str) -> list[str]:
-    return [name for name in sorted(method_facts()) if name.startswith(incomplete)]
+    from coterie._methods import METHODS
+
+    return [name for name in sorted(METHODS) if name.startswith(incomplete)]
 
 
 def _complete_base(incomplete: str) -> list[str]:
@@ -229,6 +230,15 @@ SaveEnsemble = Annotated[
         "--save-ensemble",
         metavar="FILE.npz",
         help="Write the partitions, for 'coterie consense' and Ensemble.load.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+SaveModel = Annotated[
+    Path | None,
+    typer.Option(
+        "--save-model",
+        metavar="FILE.npz",
+        help="Write what 'coterie predict' needs to put new rows into the clusters.",
         rich_help_panel=_OUTPUT,
     ),
 ]

@@ -111,11 +111,12 @@ def _labels_frame(summary: dict[str, Any]) -> pl.DataFrame:
     columns |= {"cluster": objects["cluster"], "confidence": objects["confidence"]}
     if objects["truth"] is not None:
         columns["truth"] = objects["truth"]
-    return pl.DataFrame(columns, strict=False)
+    columns["runner_up"] = objects["runner_up"]
+    return pl.DataFrame(columns, schema_overrides={"runner_up": pl.Int64}, strict=False)
 
 
 def write_labels(summary: dict[str, Any], path: Path) -> None:
-    """Write one row per object: its name, cluster, confidence and class if known."""
+    """Write one row per object: name, cluster, confidence, class if known, second-best cluster."""
     frame = _labels_frame(summary)
     kind = path.suffix.lower()
     with written_whole(path) as temporary:
@@ -178,6 +179,9 @@ def print_summary(summary: dict[str, Any], written: list[Path]) -> None:
     for name, value in facts.items():
         grid.add_row(name, Text(value))
     console.print(grid)
+    for caution in summary["cautions"]:
+        console.print()
+        console.print(Text.assemble(("caution ", "bold yellow"), caution["words"]))
     table = Table(box=box.SIMPLE_HEAD)
     for heading in ("cluster", "objects", "mean confidence", "lowest"):
         table.add_column(heading, justify="right")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coterie.cli._console import Notes, shows_progress, step
+from coterie.cli._console import Notes, on_terminal, shows_progress, step
 from coterie.cli._errors import InputError, did_you_mean, refused_input
 from coterie.cli._estimate import clock_progress, estimate_seconds, is_left_to_others
 from coterie.cli._output import Destinations
@@ -25,7 +24,6 @@ __all__ = [
     "make_ensemble",
     "summarized",
     "tell",
-    "way_on",
 ]
 
 _OPTIONS = {
@@ -91,21 +89,11 @@ def make_ensemble(
         jobs = 1 if X.size * n_runs < _SMALL else -1
     if jobs == 0:
         raise InputError("--jobs must be a number of at least 1, or -1 for all processors; got 0.")
-    try:
-        with step("Making partitions", quiet=notes.quiet) as tell, notes.of_warnings():
-            generator = RandomizedEnsemble(bases, n_jobs=jobs, callback=tell, **recipe)
-            with refused_input(_OPTIONS):
-                generator.fit(X)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(way_on(recipe["checkpoint"])) from None
+    with step("Making partitions", quiet=notes.quiet) as tell, notes.of_warnings():
+        generator = RandomizedEnsemble(bases, n_jobs=jobs, callback=tell, **recipe)
+        with refused_input(_OPTIONS):
+            generator.fit(X)
     return generator
-
-
-def way_on(checkpoint: Path | None) -> str:
-    """Return how to continue after an interruption."""
-    if checkpoint is None:
-        return "With --checkpoint DIR the same command could have continued."
-    return f"The same command continues from {checkpoint}."
 
 
 def find_consensus(consensus: BaseConsensus, ensemble: Ensemble, notes: Notes) -> BaseConsensus:
@@ -139,6 +127,9 @@ def tell(
         summary = summarized(consensus, notes, **details)
     with step("Writing the results", quiet=notes.quiet):
         destinations.write_files(summary)
+    if not on_terminal():  # there the printed summary has them
+        for caution in summary["cautions"]:
+            notes.add(f"caution: {caution['words']}")
     destinations.print(summary)
 
 

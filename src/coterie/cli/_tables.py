@@ -48,6 +48,15 @@ class Table(NamedTuple):
         return self.frame[name]
 
 
+class Labels(NamedTuple):
+    """Clusterings of the same objects, and what was kept aside."""
+
+    partitions: list[NDArray[Any]]
+    names: list[str]
+    ids: list[str] | None
+    truth: list[str | None] | None
+
+
 class Features(NamedTuple):
     """What is clustered, and what was kept aside."""
 
@@ -55,6 +64,8 @@ class Features(NamedTuple):
     columns: list[str]
     ids: list[str] | None
     truth: list[str | None] | None
+    excluded: list[str]
+    n_imputed: int
 
 
 # --- files --------------------------------------------------------------------------------------
@@ -180,9 +191,18 @@ def read_features(
     _note_suspicious(table, used, note)
     X = np.column_stack(numbers)
     _check_finite(X, used)
+    n_imputed = int(np.isnan(X).sum())
     X = _impute(X, used, impute)
     _check_constant(table, X, used, note)
-    return Features(X, used, _ids(table, id_column), _truth(table, truth_column, missing))
+    aside = {*used, id_column, truth_column}
+    return Features(
+        X,
+        used,
+        _ids(table, id_column),
+        _truth(table, truth_column, missing),
+        [name for name in table.frame.columns if name not in aside],
+        n_imputed,
+    )
 
 
 def read_labels(
@@ -193,7 +213,7 @@ def read_labels(
     columns: Sequence[str],
     exclude: Sequence[str],
     missing: Sequence[str],
-) -> tuple[list[NDArray[Any]], list[str] | None, list[str | None] | None]:
+) -> Labels:
     """Return the partitions of a table of labels, and the columns that were kept aside."""
     used = _used_columns(table, id_column, truth_column, columns, exclude)
     if len(used) == 0:
@@ -203,7 +223,7 @@ def read_labels(
         for name in used:
             partitions.append(_as_labels(table.frame[name], missing))
             done[0] += 1
-    return partitions, _ids(table, id_column), _truth(table, truth_column, missing)
+    return Labels(partitions, used, _ids(table, id_column), _truth(table, truth_column, missing))
 
 
 def _used_columns(

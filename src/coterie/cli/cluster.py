@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from coterie.cli import _options as options
 from coterie.cli._bases import base_estimators
-from coterie.cli._errors import InputError
+from coterie.cli._choosing import check_writable
+from coterie.cli._errors import InputError, refused_input
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from coterie.cli._output import Destinations
+    from coterie.cli._tables import Features
 
 __all__ = ["cluster", "cluster_table", "describe_preparation"]
 
@@ -93,6 +95,7 @@ def cluster(
     as_json: options.Json = False,
     report: options.Report = None,
     save_ensemble: options.SaveEnsemble = None,
+    save_model: options.SaveModel = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Cluster the rows of a table by the consensus of many clusterings.
@@ -126,6 +129,7 @@ def cluster(
         clusters=clusters,
         method=method,
         settings=settings,
+        save_model=save_model,
     )
 
 
@@ -153,15 +157,19 @@ def cluster_table(
     clusters: int | None = None,
     method: str | None = None,
     settings: list[str] | None = None,
+    save_model: Path | None = None,
 ) -> None:
     """Cluster a table with the options of the command, and send the results on their way."""
     from coterie.cli._console import Notes, step
-    from coterie.cli._run import find_consensus, make_consensus, make_ensemble, tell, way_on
+    from coterie.cli._run import find_consensus, make_consensus, make_ensemble, tell
     from coterie.cli._tables import read_features, read_table
 
     quiet = destinations.quiet
     notes = Notes(quiet=quiet)
     destinations.check(data)
+    check_writable(save_model, "--save-model", (".npz",))
+    if save_model is not None and impute is not None:
+        raise InputError("--save-model does not keep what --impute fills in; fill it in before.")
     settings_given = options.parse_settings(settings)
     recipe = {
         "n_partitions": partitions,
@@ -184,6 +192,11 @@ def cluster_table(
             impute=None if impute is None else impute.value,
             note=notes.add,
         )
+    if save_model is not None:
+        from coterie._model_file import check_can_be_saved
+
+        with refused_input():
+            check_can_be_saved(consensus, [estimator for _, estimator in bases])
     X = _standardized(features.X) if standardize else features.X
     if clusters is not None and clusters > len(X):
         raise InputError(
@@ -193,10 +206,9 @@ def cluster_table(
     ensemble = generator.ensemble_
     if destinations.save_ensemble is not None:
         ensemble.save(destinations.save_ensemble)
-    try:
-        find_consensus(consensus, ensemble, notes)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(way_on(checkpoint)) from None
+    find_consensus(consensus, ensemble, notes)
+    if save_model is not None:
+        _write_model(save_model, generator, consensus, features, standardize)
     tell(
         consensus,
         destinations,
@@ -209,6 +221,8 @@ def cluster_table(
         generator=generator,
         source="standard input" if str(data) == "-" else data.name,
         preparation=describe_preparation(standardize, impute),
+        excluded=features.excluded,
+        n_imputed=features.n_imputed,
     )
 
 
@@ -217,6 +231,24 @@ def _standardized(X: NDArray[np.float64]) -> NDArray[np.float64]:
 
     scaled: NDArray[np.float64] = StandardScaler().fit_transform(X)
     return scaled
+
+
+def _write_model(
+    path: Path, generator: Any, consensus: Any, features: Features, standardize: bool
+) -> None:
+    """Save the model, and how the features were standardised."""
+    from sklearn.preprocessing import StandardScaler
+
+    from coterie._model_file import save_model
+
+    preparation = None
+    if standardize:
+        scaler = StandardScaler().fit(features.X)
+        preparation = {"mean": scaler.mean_.tolist(), "scale": scaler.scale_.tolist()}
+    with refused_input():
+        save_model(
+            path, generator, consensus, feature_names=features.columns, preparation=preparation
+        )
 
 
 def describe_preparation(standardize: bool, impute: options.Filling | None) -> str:

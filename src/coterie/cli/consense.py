@@ -106,7 +106,7 @@ def consense_labels(
                 )
             ensemble = load_ensemble(labels)
         else:
-            partitions, ids, classes = read_labels(
+            partitions, names, ids, classes = read_labels(
                 read_table(labels, separator=separator, header=not no_header),
                 id_column=id_column,
                 truth_column=truth,
@@ -114,7 +114,7 @@ def consense_labels(
                 exclude=exclude or (),
                 missing=missing or (),
             )
-            ensemble = _as_ensemble(partitions, notes)
+            ensemble = _as_ensemble(partitions, names, notes)
     if clusters is not None and clusters > ensemble.n_objects:
         raise InputError(
             f"--clusters must be at most the number of objects ({ensemble.n_objects}); got "
@@ -149,8 +149,8 @@ def load_ensemble(path: Path) -> Ensemble:
         ) from error
 
 
-def _as_ensemble(partitions: list[Any], notes: Notes) -> Ensemble:
+def _as_ensemble(partitions: list[Any], names: list[str], notes: Notes) -> Ensemble:
     from coterie import Ensemble
 
     with notes.of_warnings(), refused_input():
-        return Ensemble(partitions)
+        return Ensemble(partitions, names=names)

@@ -9,7 +9,6 @@ import typer
 
 from coterie.cli import _options as options
 from coterie.cli._errors import InputError, did_you_mean
-from coterie.cli._methods import method_facts
 
 __all__ = ["explain"]
 
@@ -63,30 +62,29 @@ def _plain(name: str) -> str:
 
 def _methods() -> dict[str, str]:
     """Return the name of each method and of its class; base clusterers last."""
-    from coterie.report._words import METHODS
+    from coterie._methods import BASE_CLUSTERERS, METHODS, class_names
 
-    found = {name: facts.class_name for name, facts in method_facts().items()}
-    taken = set(found.values())
-    return found | {cls.casefold(): cls for cls in METHODS if cls not in taken and cls == "LAC"}
+    return {name: cls for cls, name in class_names(METHODS | BASE_CLUSTERERS).items()}
 
 
 def _facts(name: str, cls: str) -> dict[str, Any]:
-    from coterie.report._words import METHODS
+    from coterie._about import words_of
+    from coterie._methods import BASE_CLUSTERERS, METHODS, LazyClasses
 
-    words = METHODS.get(cls)
-    method = method_facts().get(name)
+    estimator = LazyClasses(METHODS | BASE_CLUSTERERS)[name]
+    words = words_of(estimator)
     return {
         "name": name,
         "class": cls,
-        "title": words.title if words else cls,
-        "does": words.does if words else method.summary if method else "",
-        "use": words.use if words else "",
-        "finds the number of clusters": method is not None and method.finds_n_clusters,
-        "parameters": list(method.parameters) if method else [],
-        "cost": words.cost if words else "",
-        "missing labels": words.missing if words else "",
-        "paper": list(words.references) if words else [],
-        "is consensus": method is not None,
+        "title": words.title,
+        "does": words.does,
+        "use": words.use,
+        "finds the number of clusters": getattr(estimator, "finds_n_clusters", False),
+        "parameters": list(estimator().get_params(deep=False)) if name in METHODS else [],
+        "cost": words.cost,
+        "missing labels": words.missing,
+        "paper": list(words.references),
+        "is consensus": name in METHODS,
     }
 
 

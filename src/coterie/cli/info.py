@@ -54,9 +54,10 @@ def _installation() -> dict[str, Any]:
     import numba
 
     import coterie
+    from coterie._about import words_of
     from coterie._memory import format_bytes, memory_limit_bytes
     from coterie.cli._errors import refused_input
-    from coterie.cli._methods import method_facts
+    from coterie.consensus import CONSENSUS
 
     with refused_input():
         limit = memory_limit_bytes()
@@ -64,7 +65,7 @@ def _installation() -> dict[str, Any]:
         "coterie": coterie.__version__,
         "python": platform.python_version(),
         "scikit-learn": version("scikit-learn"),
-        "methods": {name: facts.summary.rstrip(".") for name, facts in method_facts().items()},
+        "methods": {name: words_of(cls).title for name, cls in CONSENSUS.items()},
         "default method": options.DEFAULT_METHOD,
         "threads": numba.get_num_threads(),
         "memory limit": f"{format_bytes(limit)} for one array over pairs of objects or "

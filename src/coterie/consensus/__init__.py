@@ -1,92 +1,28 @@
-"""Consensus functions: many partitions in, one out."""
+"""Consensus functions: many partitions in, one out.
 
-from coterie.consensus._base import BaseConsensus
-from coterie.consensus._baum_eagon import BaumEagon
-from coterie.consensus._coassociation_kmeans import CoassociationKMeans
-from coterie.consensus._cspa import CSPA
-from coterie.consensus._eac import EAC
-from coterie.consensus._eccms import ECCMS
-from coterie.consensus._ecpcs import ECPCS
-from coterie.consensus._gpmgla import GPMGLA
-from coterie.consensus._hbgf import HBGF
-from coterie.consensus._hgpa import HGPA
-from coterie.consensus._hne import HNE
-from coterie.consensus._kcc import KCC
-from coterie.consensus._laca import LACA
-from coterie.consensus._lce import LCE
-from coterie.consensus._lwea import LWEA
-from coterie.consensus._lwgp import LWGP
-from coterie.consensus._mcla import MCLA
-from coterie.consensus._mixture import MixtureModel
-from coterie.consensus._msteclust import MSTEClust
-from coterie.consensus._peace import PEACE
-from coterie.consensus._pta import PTA
-from coterie.consensus._pwec import PWEC
-from coterie.consensus._sec import SEC
-from coterie.consensus._voting import Voting
-from coterie.consensus._wbpa import WBPA
-from coterie.consensus._weac import WEAC
-from coterie.consensus._wsbpa import WSBPA
-from coterie.consensus._wspa import WSPA
+The classes are those of the table in `coterie._methods`, imported when first used.
+"""
 
-__all__ = [
-    "CONSENSUS",
-    "CSPA",
-    "EAC",
-    "ECCMS",
-    "ECPCS",
-    "GPMGLA",
-    "HBGF",
-    "HGPA",
-    "HNE",
-    "KCC",
-    "LACA",
-    "LCE",
-    "LWEA",
-    "LWGP",
-    "MCLA",
-    "PEACE",
-    "PTA",
-    "PWEC",
-    "SEC",
-    "WBPA",
-    "WEAC",
-    "WSBPA",
-    "WSPA",
-    "BaumEagon",
-    "CoassociationKMeans",
-    "MSTEClust",
-    "MixtureModel",
-    "Voting",
-]
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-CONSENSUS: dict[str, type[BaseConsensus]] = {
-    "laca": LACA,
-    "eac": EAC,
-    "lwea": LWEA,
-    "lwgp": LWGP,
-    "weac": WEAC,
-    "gpmgla": GPMGLA,
-    "ecpcs": ECPCS,
-    "lce": LCE,
-    "pta": PTA,
-    "kcc": KCC,
-    "sec": SEC,
-    "eccms": ECCMS,
-    "msteclust": MSTEClust,
-    "pwec": PWEC,
-    "hne": HNE,
-    "mixture": MixtureModel,
-    "voting": Voting,
-    "peace": PEACE,
-    "baum_eagon": BaumEagon,
-    "cspa": CSPA,
-    "hgpa": HGPA,
-    "mcla": MCLA,
-    "hbgf": HBGF,
-    "coassociation_kmeans": CoassociationKMeans,
-    "wspa": WSPA,
-    "wbpa": WBPA,
-    "wsbpa": WSBPA,
-}
+from coterie._methods import METHODS, LazyClasses, class_names
+
+if TYPE_CHECKING:
+    from coterie.consensus._base import BaseConsensus
+
+__all__ = ["CONSENSUS", *class_names()]
+
+CONSENSUS: "Mapping[str, type[BaseConsensus]]" = LazyClasses(METHODS)
 """The consensus functions by the name that the command line and ConsensusClustering know."""
+
+
+def __getattr__(name: str) -> Any:
+    names = class_names()
+    if name not in names:
+        raise AttributeError(f"module 'coterie.consensus' has no attribute {name!r}")
+    return CONSENSUS[names[name]]
+
+
+def __dir__() -> list[str]:
+    return sorted(["CONSENSUS", *class_names()])

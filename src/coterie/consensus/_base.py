@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from coterie._about import MethodWords
 from coterie._labels import order_by_size
 from coterie._notebook import FittedRepr
 from coterie._reading import check_names_unique
@@ -50,6 +51,12 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
     """Whether ``n_clusters=None`` is possible."""
     confidence_is_membership = False
     """Whether confidence is the membership in the own cluster, and not the share of votes."""
+    about: ClassVar[MethodWords]
+    """What is told about the method."""
+    exceptions: ClassVar[dict[str, str]] = {}
+    """Properties of all methods (tests in ``test_common.py``) that it cannot have, and why."""
+    saved_state: tuple[str, ...] | None = ()
+    """Arrays that `_predict` needs besides ensemble and labels; None: a model cannot be saved."""
     object_parameters: tuple[str, ...] = ()
     """Parameters that may be arrays with a row per object, and then say the number of clusters."""
 
@@ -126,9 +133,37 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
         codes = self._encode(X)
         labels = self._predict(codes)
         if self.confidence_is_membership:
-            confidence = self.predict_proba(X)[np.arange(len(labels)), labels]  # type: ignore[attr-defined]
+            confidence = self.predict_proba(X)[np.arange(len(labels)), labels]
             return np.where((codes >= 0).any(axis=1), confidence, 0.0)
         return self._votes.confidence_of_rows(codes, labels)
+
+    def _restore(
+        self,
+        ensemble: Ensemble,
+        labels: NDArray[np.int64],
+        confidence: NDArray[np.float64],
+        state: dict[str, NDArray],
+    ) -> None:
+        """Set the fitted attributes that prediction needs, from what a file holds."""
+        n, n_partitions = ensemble.shape
+        is_partition = labels.shape == (n,) and labels.dtype == np.int64
+        if not is_partition or not np.array_equal(order_by_size(labels), labels):
+            raise ValueError("the labels are not one consecutive number per object")
+        if confidence.shape != (n,) or confidence.dtype != np.float64:
+            raise ValueError("the confidence is not one number per object")
+        for name, array in state.items():
+            if array.dtype != np.float64 or len(array) not in (n, n_partitions):
+                raise ValueError(f"{name} is not one number per object or partition")
+            setattr(self, name, array)
+        labelled = labelled_objects(ensemble)
+        part = ensemble if labelled.all() else labelled_part(ensemble, labelled)
+        self._remember_columns(ensemble, ensemble)
+        self.ensemble_ = ensemble
+        self.labels_ = labels[labelled]
+        self.n_clusters_ = int(labels.max()) + 1
+        self._votes = ClusterVotes.tally(part, self.labels_, self.n_clusters_)
+        self._confidence(part)
+        self.labels_, self.confidence_ = labels, confidence
 
     @contextmanager
     def _settings_for(self, part: Ensemble, labelled: NDArray[np.bool_]) -> Iterator[None]:

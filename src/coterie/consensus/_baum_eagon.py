@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from coterie._about import BOTH_SEEN, LARGEST_MEMBERSHIP, LOURENCO, MethodWords
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._peace import Array, Problem
 from coterie.consensus._soft import (
@@ -254,6 +255,43 @@ class BaumEagon(BaseConsensus):
     array([0.7, 0.3])
     """
 
+    about = MethodWords(
+        title="Soft consensus by factorising the co-association",
+        does=(
+            "Gives every object memberships whose products come nearest to the co-association in "
+            "the squared error."
+        ),
+        use=(
+            "The baseline of PEACE: degrees of membership by a simpler criterion. Prefer PEACE "
+            "unless you want the squared error."
+        ),
+        cost="Time O(p^2 (k + L)) for each step and start, memory linear in n L.",
+        missing=BOTH_SEEN,
+        name=(
+            "a factorisation of the co-association matrix into memberships of least squared "
+            "error, by the growth transform of Baum and Eagon (Lourenço et al., 2013)"
+        ),
+        confidence=LARGEST_MEMBERSHIP,
+        references=(
+            LOURENCO,
+            "L. E. Baum and J. A. Eagon (1967). An inequality with applications to statistical "
+            "estimation for probabilistic functions of Markov processes and to a model for "
+            "ecology. Bulletin of the American Mathematical Society, 73, 360-363.",
+        ),
+    )
+    exceptions = (
+        dict.fromkeys(
+            ("every_number_of_clusters", "two_objects"),
+            "a component or label may be nobody's best: fewer clusters, with a warning",
+        )
+        | dict.fromkeys(
+            ("unanimous_partitions_leave_no_doubt",), "memberships reach 0 and 1 only in the limit"
+        )
+        | dict.fromkeys(
+            ("confidence_is_the_same_measure_for_all",), "confidence is the largest membership"
+        )
+    )
+
     finds_n_clusters = False
     objective = "squared error"
 
@@ -262,6 +300,7 @@ class BaumEagon(BaseConsensus):
 
     object_parameters = ("init",)
     confidence_is_membership = True
+    saved_state = ("membership_",)
 
     def __init__(
         self,

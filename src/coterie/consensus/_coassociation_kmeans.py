@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._about import DOMENICONI_2009, MethodWords
 from coterie._graphs import (
     as_seed,
     cluster_order,
@@ -186,6 +187,27 @@ class CoassociationKMeans(BaseConsensus):
     >>> found.labels_
     array([1, 1, 1, 0, 0, 0, 0])
     """
+
+    about = MethodWords(
+        title="k-means on co-association",
+        does=(
+            "Takes the co-association of an object with all others as its features, and runs "
+            "k-means on them (Co-as); with weighted=True, the weighted similarity of WSPA "
+            "(wCo-as)."
+        ),
+        use="A baseline: compact clusters of a known number.",
+        cost=(
+            "Time O(p L k) for each step, memory linear in n L plus K^2; the matrix is never made."
+        ),
+        missing="No vote: the partition puts the object together with nobody.",
+        name=("k-means on the rows of the co-association matrix (Kuncheva et al., 2006)"),
+        references=(
+            "L. I. Kuncheva, S. T. Hadjitodorov and L. P. Todorova (2006). Experimental "
+            "comparison of cluster ensemble methods. Proceedings of the 9th International "
+            "Conference on Information Fusion. doi:10.1109/ICIF.2006.301614",
+            DOMENICONI_2009,
+        ),
+    )
 
     finds_n_clusters = False
 

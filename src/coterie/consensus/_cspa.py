@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from coterie._about import STREHL, MethodWords
 from coterie._graphs import (
     LabelGraph,
     as_seed,
@@ -145,6 +146,29 @@ class CSPA(BaseConsensus):
     >>> CSPA(n_clusters=2, random_state=0).fit(votes).labels_
     array([1, 1, 1, 0, 0, 0, 0])
     """
+
+    about = MethodWords(
+        title="Cluster-based similarity partitioning algorithm",
+        does=(
+            "Makes a graph of the objects, weighed by the share of partitions that put two of "
+            "them together, and cuts it into k parts."
+        ),
+        use=(
+            "Compact clusters of a known number. partitioner='metis' as in the paper makes parts "
+            "of about the same size; 'spectral' does not mind sizes."
+        ),
+        cost=(
+            "Spectral: time and memory about linear in n L, plus an eigenproblem of size K; the "
+            "matrix is never made. METIS: the edges of the graph, up to p^2; checked against the "
+            "limit."
+        ),
+        missing="No vote: the partition puts the object together with nobody.",
+        name=(
+            "cluster-based similarity partitioning (CSPA; Strehl and Ghosh, 2002): the graph of "
+            "the co-association is cut into clusters"
+        ),
+        references=(STREHL,),
+    )
 
     finds_n_clusters = False
 

@@ -7,6 +7,7 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._about import BOTH_SEEN, TREE_COST, MethodWords
 from coterie._checks import check_choice
 from coterie._linkage import (
     Regime,
@@ -141,6 +142,33 @@ class EAC(TreeConsensus):
     >>> eac.predict([[0, 0, 1], [1, 1, None]])
     array([1, 0])
     """
+
+    about = MethodWords(
+        title="Evidence accumulation clustering",
+        does=(
+            "Every partition votes on every pair of objects. The share of votes for together is "
+            "their similarity; a tree is built on it and cut, by default where a number of "
+            "clusters lasts longest."
+        ),
+        use=(
+            "The method to compare others with; easy to explain. linkage='average' for compact "
+            "clusters, linkage='single' for clusters of any shape such as spirals. All partitions"
+            " count the same: for an ensemble with many bad ones use LACA."
+        ),
+        cost=TREE_COST,
+        missing=BOTH_SEEN,
+        name=(
+            "evidence accumulation clustering (EAC; Fred and Jain, 2005): {linkage}-linkage "
+            "clustering of the objects, their similarity being the share of partitions that put "
+            "two of them together (co-association)"
+        ),
+        number=("the one that lasts longest in the tree, the maximum-lifetime criterion"),
+        references=(
+            "A. L. N. Fred and A. K. Jain (2005). Combining multiple clusterings using evidence "
+            "accumulation. IEEE Transactions on Pattern Analysis and Machine Intelligence, 27(6),"
+            " 835-850. doi:10.1109/TPAMI.2005.113",
+        ),
+    )
 
     def __init__(
         self,

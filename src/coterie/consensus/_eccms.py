@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from coterie._about import IN_NO_CLUSTER, MethodWords
 from coterie._graphs import incidence_of, one_thread
 from coterie._linkage import Tree, merge_sums
 from coterie._memory import check_fits
@@ -146,6 +147,28 @@ class ECCMS(TreeConsensus):
     array([1, 1, 1, 0, 0, 0, 0])
     """
 
+    about = MethodWords(
+        title="Co-association matrix self-enhancement",
+        does=(
+            "Takes pairs that nearly all partitions put together as certain, and lets "
+            "them correct the similarity of the other pairs."
+        ),
+        use="Up to some thousand objects. With more, use LWEA.",
+        cost="Time O(n^3) for each iteration, memory n^2, checked against the limit.",
+        missing=IN_NO_CLUSTER,
+        name=(
+            "co-association matrix self-enhancement (EC-CMS; Jia et al., 2023): the "
+            "locally weighted co-association is made smooth along pairs with a "
+            "co-association of at least {alpha}, followed by average-linkage clustering"
+        ),
+        references=(
+            (
+                "Y. Jia, S. Tao, R. Wang and Y. Wang (2023). Ensemble clustering via "
+                "co-association matrix self-enhancement. IEEE Transactions on Neural Networks "
+                "and Learning Systems. doi:10.1109/TNNLS.2023.3249207"
+            ),
+        ),
+    )
     finds_n_clusters = False
 
     def __init__(

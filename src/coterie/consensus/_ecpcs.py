@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._about import IN_NO_CLUSTER, MethodWords
 from coterie._graphs import as_seed, cluster_order, spectral_cut
 from coterie._linkage import Tree, merge_sums, tree_of_leaves
 from coterie._memory import check_fits
@@ -141,13 +142,45 @@ class ECPCS(TreeConsensus):
     Examples
     --------
     >>> from coterie import ECPCS
-    >>> votes = [[0, 0, 0], [0, 0, 1], [0, 0, 0], [1, 1, 1], [1, None, 1], [1, 1, 1], [1, 1, 0]]
+    >>> votes = [[0, 0, 0], [0, 0, 1], [0, 0, 0], [1, 1, 1], [1, 1, 1], [1, 1, 1], [1, 1, 0]]
     >>> ECPCS(n_clusters=2, random_state=0).fit(votes).labels_
     array([1, 1, 1, 0, 0, 0, 0])
     >>> ECPCS(n_clusters=2, method="hc").fit(votes).labels_
     array([1, 1, 1, 0, 0, 0, 0])
     """
 
+    about = MethodWords(
+        title="Propagation of cluster-wise similarities",
+        does=(
+            "Finds similar clusters of all partitions, also those that share no object "
+            "but similar neighbours. These are joined to meta-clusters, and each object "
+            "goes where most of its clusters went (method='mc'), or objects are merged by "
+            "the similarity of their clusters (method='hc')."
+        ),
+        use="method='mc' for very many objects; method='hc' for some ten thousand.",
+        cost=(
+            "'mc': time and memory linear in n L, K^3 for the walks. 'hc': time O(p^2 L), "
+            "memory p^2."
+        ),
+        missing=IN_NO_CLUSTER,
+        name=(
+            "ensemble clustering by propagating cluster-wise similarities "
+            "(ECPCS-{method}; Huang et al., 2021): clusters are compared by random walks "
+            "of {n_steps} steps along their Jaccard indices"
+        ),
+        references=(
+            (
+                "D. Huang, C.-D. Wang, H. Peng, J. Lai and C.-K. Kwoh (2021). Enhanced "
+                "ensemble clustering via fast propagation of cluster-wise similarities. IEEE "
+                "Transactions on Systems, Man, and Cybernetics: Systems, 51(1), 508-520. "
+                "doi:10.1109/TSMC.2018.2876202"
+            ),
+        ),
+    )
+    exceptions = dict.fromkeys(
+        ("every_number_of_clusters", "two_objects"),
+        "a group of clusters may be nobody's best: then there are fewer clusters, with a warning",
+    )
     finds_n_clusters = False
 
     def __init__(

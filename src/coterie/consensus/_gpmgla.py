@@ -7,6 +7,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._about import HUANG_2015, IN_NO_CLUSTER, MethodWords
 from coterie._graphs import as_seed, transfer_cut
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._linked_graph import LinkedGraph
@@ -73,6 +74,23 @@ class GPMGLA(BaseConsensus):
     array([1, 1, 1, 0, 0, 0, 0])
     """
 
+    about = MethodWords(
+        title="Graph partitioning with multi-granularity link analysis",
+        does=(
+            "Joins objects with their clusters and clusters with similar clusters, and "
+            "cuts this graph. Partitions that agree with the others count more."
+        ),
+        use="Very many objects and a number of clusters that is known.",
+        cost="Time and memory linear in n L; the clusters' table takes K^2.",
+        missing=IN_NO_CLUSTER,
+        name=(
+            "graph partitioning with multi-granularity link analysis (GP-MGLA; Huang et "
+            "al., 2015): a spectral cut of the graph of objects and clusters, with edges "
+            "between clusters that share neighbours, partitions being weighted by their "
+            "agreement with the others"
+        ),
+        references=(HUANG_2015,),
+    )
     finds_n_clusters = False
 
     def __init__(

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._about import FERN, MethodWords
 from coterie._graphs import (
     LabelGraph,
     as_seed,
@@ -122,6 +123,26 @@ class HBGF(BaseConsensus):
     >>> hbgf.cluster_labels_
     array([1, 0, 1, 0, 1, 0])
     """
+
+    about = MethodWords(
+        title="Hybrid bipartite graph formulation",
+        does=(
+            "Makes a graph with a node for each object and each cluster of every partition, "
+            "joined where the object is in the cluster, and cuts objects and clusters at the same"
+            " time."
+        ),
+        use=(
+            "Large data and a known number of clusters: the graph is as small as the ensemble. A "
+            "good default among the graph methods."
+        ),
+        cost="Time and memory about linear in n L, plus an eigenproblem of size K.",
+        missing="No edge to a partition that did not see the object.",
+        name=(
+            "hybrid bipartite graph formulation (HBGF; Fern and Brodley, 2004): the graph of "
+            "objects and clusters, joined where an object is in a cluster, is cut into parts"
+        ),
+        references=(FERN,),
+    )
 
     finds_n_clusters = False
 

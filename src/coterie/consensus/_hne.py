@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._about import MethodWords
 from coterie._labels import order_by_size
 from coterie._memory import check_fits
 from coterie._progress import stretch
@@ -278,6 +279,36 @@ class HNE(BaseConsensus):
     >>> hne.predict([[2, 2, 1], [0, 1, None]])
     array([1, 0])
     """
+
+    about = MethodWords(
+        title="Hierarchical consensus by normalized edges",
+        does=(
+            "Draws an edge between objects that more than a share of the partitions put together,"
+            " and merges the clusters with most edges between them, given their sizes. A chain of"
+            " edges holds a cluster together, but a few edges do not join large ones."
+        ),
+        use=(
+            "Clusters of any shape, where single linkage would join everything by a few wrong "
+            "votes. threshold='auto' tries several thresholds."
+        ),
+        cost=("Time O(p^2 L) for the graph; memory that of the graph, checked against the limit."),
+        missing="The share is among the partitions that saw both objects.",
+        name=(
+            "hierarchical clustering by normalized edges (HNE; Li et al., 2007): objects that "
+            "more than a share of {threshold} of the partitions put together have an edge, and "
+            "clusters are merged by the number of edges between them, over that expected of their"
+            " sizes"
+        ),
+        number="the one at which no edge is left between clusters",
+        references=(
+            "Y. Li, J. Yu, P. Hao and Z. Li (2007). Clustering ensembles based on normalized "
+            "edges. PAKDD 2007, LNAI 4426. doi:10.1007/978-3-540-71701-0_71",
+        ),
+    )
+    exceptions = dict.fromkeys(
+        ("every_number_of_clusters", "two_objects"),
+        "it stops where no edges are left, with a warning: there may be more clusters",
+    )
 
     def __init__(
         self,

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._about import MethodWords
 from coterie._graphs import as_seed, draw_rows, fill_empty_parts
 from coterie._kernels.clusters import add_rows
 from coterie._kernels.label_tables import sum_members
@@ -118,7 +119,7 @@ def cluster_label_rows(
     Where there are very many distinct rows, starts are compared on a sample of the objects.
     """
     rows, counts, inverse = ensemble.patterns
-    n_parts = min(n_clusters, len(rows))
+    n_parts = min(int(n_clusters), len(rows))
     chosen, hits = draw_rows(counts, n_parts, n_parts, seed)
     sample = LabelRows(rows[chosen], hits.astype(np.float64), ensemble.offsets)
     random = np.random.default_rng(seed)
@@ -203,6 +204,26 @@ class KCC(BaseConsensus):
     array([1, 1, 1, 0, 0, 0, 0])
     """
 
+    about = MethodWords(
+        title="K-means-based consensus clustering",
+        does="Clusters the objects by k-means, their labels being the features.",
+        use=(
+            "Very many objects. On most ensembles the graph methods and trees give better clusters."
+        ),
+        cost="Time O(p L k) for each iteration, memory linear in n L.",
+        missing="Left out of all sums.",
+        name=(
+            "k-means-based consensus clustering (KCC; Wu et al., 2015) with the utility "
+            "'{utility}': k-means on the labels as rows of 0 and 1, from {n_init} starts"
+        ),
+        references=(
+            (
+                "J. Wu, H. Liu, H. Xiong, J. Cao and J. Chen (2015). K-means-based consensus "
+                "clustering: a unified view. IEEE Transactions on Knowledge and Data "
+                "Engineering, 27(1), 155-169. doi:10.1109/TKDE.2014.2316512"
+            ),
+        ),
+    )
     finds_n_clusters = False
 
     def __init__(

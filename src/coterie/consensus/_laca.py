@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._about import BOTH_SEEN, MethodWords
 from coterie._checks import check_choice, check_integer, check_number
 from coterie._labels import order_by_size
 from coterie._linkage import Regime, Tree
@@ -283,6 +284,39 @@ class LACA(BaseConsensus):
     >>> laca.weights_[:, 0].round(1)
     array([ 4.6,  4.6,  4.6, -0.5])
     """
+
+    about = MethodWords(
+        title="Latent cluster analysis",
+        does=(
+            "Takes every partition for a noisy view of one hidden partition, and learns how "
+            "reliable each is: how often it joins what belongs together (rho) and what does not "
+            "(r). Good partitions then count more, useless ones not at all, and misleading ones "
+            "against themselves. Learning and clustering alternate until nothing changes."
+        ),
+        use=(
+            "A good first choice: it needs no number of clusters and shrugs off bad partitions. "
+            "With a handful of partitions there is little to learn reliability from. refine=True "
+            "raises the likelihood further."
+        ),
+        cost=(
+            "Time O(p^2 L) for each of a few rounds up to 20,000 distinct objects, O(n L k) "
+            "beyond (solver='multilevel'); memory linear in n L."
+        ),
+        missing=BOTH_SEEN,
+        name=(
+            "latent cluster analysis (LACA; Xie et al., 2013): a latent partition of maximum "
+            "likelihood, each partition of the ensemble having two probabilities of its own, to "
+            "put together what belongs together and to put together what does not"
+        ),
+        number="the one at which merging any two clusters would lower the likelihood",
+        references=(
+            "Z. Xie, R. Dong, Z. Deng, Z. He and W. Yang (2013). A probabilistic approach to "
+            "latent cluster analysis. Proceedings of the 23rd International Joint Conference on "
+            "Artificial Intelligence (IJCAI).",
+        ),
+    )
+
+    saved_state = ("rho_", "r_")
 
     def __init__(
         self,

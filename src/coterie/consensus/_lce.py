@@ -7,6 +7,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._about import IN_NO_CLUSTER, MethodWords
 from coterie._graphs import as_seed, transfer_cut
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._linked_graph import LinkedGraph
@@ -90,6 +91,30 @@ class LCE(BaseConsensus):
     array([1, 1, 1, 0, 0, 0, 0])
     """
 
+    about = MethodWords(
+        title="Link-based cluster ensemble",
+        does=(
+            "Fills in what a partition leaves open: an object belongs in part to the "
+            "other clusters of a partition, the more neighbours they share with its own "
+            "cluster. The graph of objects and clusters with these memberships is cut."
+        ),
+        use="Partitions with many small clusters, and very many objects.",
+        cost="Time and memory linear in n L; the clusters' table takes K^2.",
+        missing=IN_NO_CLUSTER,
+        name=(
+            "link-based cluster ensemble (LCE; Iam-On et al., 2011): a spectral cut of "
+            "the graph of objects and clusters, where an object belongs in part to "
+            "clusters that share neighbours with its own (decay = {decay})"
+        ),
+        references=(
+            (
+                "N. Iam-On, T. Boongoen, S. Garrett and C. Price (2011). A link-based "
+                "approach to the cluster ensemble problem. IEEE Transactions on Pattern "
+                "Analysis and Machine Intelligence, 33(12), 2396-2409. "
+                "doi:10.1109/TPAMI.2011.84"
+            ),
+        ),
+    )
     finds_n_clusters = False
 
     def __init__(

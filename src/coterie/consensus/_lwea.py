@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._about import HUANG_2018, IN_NO_CLUSTER, TREE_COST, MethodWords
 from coterie._linkage import Regime, Tree, average_tree
 from coterie.consensus._tree import MAX_OBJECTS, TreeConsensus
 from coterie.consensus._weights import check_theta, cluster_weights
@@ -116,6 +117,28 @@ class LWEA(TreeConsensus):
     array([0, 0, 2, 1, 1])
     """
 
+    about = MethodWords(
+        title="Locally weighted evidence accumulation",
+        does=(
+            "Evidence accumulation in which clusters count differently. A cluster whose "
+            "members the other partitions keep together counts fully; one that they split "
+            "counts little."
+        ),
+        use=(
+            "The first choice for partitions with many clusters, and for ensembles in "
+            "which good and bad clusters stand in the same partition. The number of "
+            "clusters must be given."
+        ),
+        cost=TREE_COST,
+        missing=IN_NO_CLUSTER,
+        name=(
+            "locally weighted evidence accumulation (LWEA; Huang et al., 2018): "
+            "average-linkage clustering of the objects, their similarity being the summed "
+            "weights of the clusters that two of them share, where a cluster weighs less "
+            "the more the other partitions split it (theta = {theta})"
+        ),
+        references=(HUANG_2018,),
+    )
     finds_n_clusters = False
 
     def __init__(

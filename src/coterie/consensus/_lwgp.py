@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._about import HUANG_2018, IN_NO_CLUSTER, MethodWords
 from coterie._graphs import LabelGraph, as_seed, transfer_cut
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._weights import check_theta, cluster_weights
@@ -69,6 +70,26 @@ class LWGP(BaseConsensus):
     array([1, 1, 1, 0, 0, 0, 0])
     """
 
+    about = MethodWords(
+        title="Locally weighted graph partitioning",
+        does=(
+            "Joins each object with the clusters it is in, and cuts this graph. A cluster "
+            "whose members the other partitions keep together has strong edges; one that "
+            "they split has weak edges."
+        ),
+        use=(
+            "Very many objects, a number of clusters that is known, and partitions with "
+            "good and bad clusters."
+        ),
+        cost="Time and memory linear in n L; the clusters' table takes K^2.",
+        missing=IN_NO_CLUSTER,
+        name=(
+            "locally weighted graph partitioning (LWGP; Huang et al., 2018): a spectral "
+            "cut of the graph of objects and clusters, where the edges of a cluster weigh "
+            "less the more the other partitions split it (theta = {theta})"
+        ),
+        references=(HUANG_2018,),
+    )
     finds_n_clusters = False
 
     def __init__(

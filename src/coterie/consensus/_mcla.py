@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from coterie._about import STREHL, MethodWords
 from coterie._graphs import (
     as_seed,
     check_partitioner,
@@ -173,7 +174,37 @@ class MCLA(BaseConsensus):
     array([0.33, 0.67])
     """
 
+    about = MethodWords(
+        title="Meta-clustering algorithm",
+        does=(
+            "Clusters the clusters: those of all partitions are grouped by how many objects they "
+            "share, and each object goes to the group that it is in most often."
+        ),
+        use=(
+            "Partitions with about the number of clusters you want, and any number of objects: "
+            "only a graph of the clusters is made. Less suited where partitions have many small "
+            "clusters."
+        ),
+        cost=(
+            "Time O(n L^2) for what clusters share, memory for pairs of clusters that share "
+            "objects."
+        ),
+        missing="An object counts where it has a label.",
+        name=(
+            "meta-clustering (MCLA; Strehl and Ghosh, 2002): the clusters of all partitions are "
+            "clustered by their Jaccard similarity, and each object goes to the group of clusters"
+            " that it is in most"
+        ),
+        references=(STREHL,),
+    )
+    exceptions = dict.fromkeys(
+        ("every_number_of_clusters", "two_objects"),
+        "a component or label may be nobody's best: then there are fewer clusters, with a warning",
+    )
+
     finds_n_clusters = False
+
+    saved_state = None
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from coterie._about import MethodWords
 from coterie._progress import stretch
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._soft import (
@@ -165,10 +166,42 @@ class MixtureModel(BaseConsensus):
            [0.75, 0.25]])
     """
 
+    about = MethodWords(
+        title="Mixture of multinomials over label vectors",
+        does=(
+            "Takes the labels of an object as draws from the distributions of one of k "
+            "components, and finds the components of highest likelihood by EM. Gives "
+            "probabilities."
+        ),
+        use=(
+            "Very many objects, a number of clusters that is known, and missing labels. "
+            "Partitions are taken as independent, so probabilities come out near 0 and 1."
+        ),
+        cost="Time O(p K k) for each EM step, memory linear in n L.",
+        missing="Left out of the likelihood.",
+        name=(
+            "a mixture of multinomial distributions over the labels (Topchy et al., 2004, 2005), "
+            "fitted by the EM algorithm from {n_init} starts"
+        ),
+        references=(
+            "A. Topchy, A. K. Jain and W. Punch (2004). A mixture model for clustering ensembles."
+            " SIAM International Conference on Data Mining. doi:10.1137/1.9781611972740.35",
+            "A. Topchy, A. K. Jain and W. Punch (2005). Clustering ensembles: models of consensus"
+            " and weak partitions. IEEE Transactions on Pattern Analysis and Machine "
+            "Intelligence, 27(12), 1866-1881. doi:10.1109/TPAMI.2005.237",
+        ),
+    )
+    exceptions = dict.fromkeys(
+        ("every_number_of_clusters", "two_objects"),
+        "a component or label may be nobody's best: then there are fewer clusters, with a warning",
+    )
+
     finds_n_clusters = False
     objective = "log-likelihood"
 
     n_clusters: int
+
+    saved_state = None
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._about import BERIKOV_2016, BOTH_SEEN, MethodWords
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._separation import (
     check_max_clusters,
@@ -125,6 +126,31 @@ class MSTEClust(BaseConsensus):
     >>> mste.predict([[0, 0, None, 1, 1, 0]])
     array([0])
     """
+
+    about = MethodWords(
+        title="Ensemble clustering by minimum spanning trees",
+        does=(
+            "For partitions from several algorithms, each run many times. For every pair of "
+            "objects it trusts the algorithm that is best there: valid, and of one mind about the"
+            " pair. A spanning tree of what these say is cut at its heaviest edges."
+        ),
+        use=(
+            "Several base algorithms of which each is good at a part of the data; clusters of any"
+            " shape. With one algorithm it is single linkage (EAC linkage='single'), and as "
+            "easily joined by a chain of wrong votes."
+        ),
+        cost="Time O(p^2 L), memory linear in n L.",
+        missing=BOTH_SEEN,
+        name=(
+            "MSTEClust (Berikov, 2016): a minimum spanning tree of the objects, cut at its "
+            "heaviest edges, each pair being judged by the group of partitions with the largest "
+            "expected margin"
+        ),
+        number=(
+            "the one at which the criterion F, cost of clusters and of edges in them, is smallest"
+        ),
+        references=(BERIKOV_2016,),
+    )
 
     def __init__(
         self,

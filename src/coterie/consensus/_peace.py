@@ -26,6 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from coterie._about import BOTH_SEEN, LARGEST_MEMBERSHIP, LOURENCO, MethodWords
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._soft import (
     check_choice,
@@ -452,10 +453,45 @@ class PEACE(BaseConsensus):
 
     objective = "log-likelihood"
 
+    about = MethodWords(
+        title="Probabilistic evidence accumulation",
+        does=(
+            "Gives every object probabilities of belonging to each cluster, such that the votes "
+            "of the partitions on all pairs are most likely. The best of several random starts is"
+            " kept."
+        ),
+        use=(
+            "When you want degrees of membership, for objects between clusters. Slower than "
+            "methods that give labels only; starts can end in different optima (runs_)."
+        ),
+        cost=(
+            "Time O(p^2 (k + L)) for each of some tens of passes and each start; memory linear in"
+            " n L."
+        ),
+        missing=BOTH_SEEN,
+        name=(
+            "probabilistic evidence accumulation (PEACE; Lourenço et al., 2013): memberships of "
+            "maximum likelihood, the number of partitions that put two objects together being "
+            "binomial"
+        ),
+        number=(
+            "the one that maximises a Bayesian information criterion on the scale of the labels"
+        ),
+        confidence=LARGEST_MEMBERSHIP,
+        references=(LOURENCO,),
+    )
+    exceptions = dict.fromkeys(
+        ("every_number_of_clusters", "two_objects"),
+        "a component or label may be nobody's best: fewer clusters, with a warning",
+    ) | dict.fromkeys(
+        ("confidence_is_the_same_measure_for_all",), "confidence is the largest membership"
+    )
+
     membership_: Array
 
     object_parameters = ("init",)
     confidence_is_membership = True
+    saved_state = ("membership_",)
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._about import IN_NO_CLUSTER, MethodWords
 from coterie._graphs import MatrixGraph, as_seed, cluster_order, incidence_of, transfer_cut
 from coterie._linkage import Tree, merge_sums, tree_of_leaves
 from coterie._memory import check_fits
@@ -137,11 +138,37 @@ class PTA(TreeConsensus):
     Examples
     --------
     >>> from coterie import PTA
-    >>> votes = [[0, 0, 0], [0, 0, 1], [0, 0, 0], [1, 1, 1], [1, None, 1], [1, 1, 1], [1, 1, 0]]
-    >>> PTA(n_clusters=2).fit(votes).labels_
-    array([1, 1, 1, 0, 0, 0, 0])
+    >>> votes = [[0, 0, 0], [0, 0, 1], [0, 0, 0], [0, 1, 0], [2, 2, 2], [2, 2, 1], [2, 2, 2]]
+    >>> PTA(n_clusters=2, cut="graph", random_state=0).fit(votes).labels_
+    array([0, 0, 0, 0, 1, 1, 1])
     """
 
+    about = MethodWords(
+        title="Probability trajectories",
+        does=(
+            "Compares objects by where random walks lead from them, so that the whole "
+            "neighbourhood counts and single wrong votes do not."
+        ),
+        use="Some thousand distinct objects, and noisy partitions.",
+        cost="Time O(p^3), memory p^2, checked against the limit.",
+        missing=IN_NO_CLUSTER,
+        name=(
+            "probability trajectories (PTA, PTGP; Huang et al., 2016), cut by '{cut}': "
+            "distinct label rows are compared by random walks on the graph of their "
+            "nearest neighbours"
+        ),
+        references=(
+            (
+                "D. Huang, J.-H. Lai and C.-D. Wang (2016). Robust ensemble clustering using "
+                "probability trajectories. IEEE Transactions on Knowledge and Data "
+                "Engineering, 28(5), 1312-1326. doi:10.1109/TKDE.2015.2503753"
+            ),
+        ),
+    )
+    exceptions = dict.fromkeys(
+        ("confidence_is_lower_where_partitions_disagree",),
+        "there are three distinct rows, and walks of one step from two of them lead to the third",
+    )
     finds_n_clusters = False
 
     def __init__(

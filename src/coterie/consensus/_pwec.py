@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from coterie._about import BERIKOV_2016, BOTH_SEEN, MethodWords
 from coterie._linkage import GREEDY_MOST, Tree, merge_sums, tree_of_leaves
 from coterie._linkage import average_tree as tree_of_votes
 from coterie._memory import check_fits
@@ -181,6 +182,36 @@ class PWEC(BaseConsensus):
     >>> PWEC(n_clusters=2, weights=[1, 1, 1, 0.1, 0.1, 0.1], cut="average").fit_predict(ensemble)
     array([1, 1, 0, 0, 0])
     """
+
+    about = MethodWords(
+        title="Pairwise weighted ensemble clustering",
+        does=(
+            "For partitions from several algorithms. For every pair of objects the algorithms are"
+            " weighed by how settled they are about it: one that always says the same outweighs "
+            "one that is of two minds."
+        ),
+        use=(
+            "Several base algorithms of which none is known to be better. Where their validity "
+            "can be measured, MSTEClust uses it. cut='average' for compact clusters."
+        ),
+        cost=(
+            "Time O(p^2 L), memory linear in n L; cut='average' keeps the separations of all pairs."
+        ),
+        missing=BOTH_SEEN,
+        name=(
+            "pairwise weighted ensemble clustering (PWEC; Berikov, 2014), cut by '{cut}': groups "
+            "of partitions are weighed for each pair so that the variance of its margin is "
+            "smallest"
+        ),
+        number="the one with the smallest criterion F (Berikov, 2016)",
+        references=(
+            "V. Berikov (2014). Weighted ensemble of algorithms for complex data clustering. "
+            "Pattern Recognition Letters, 38, 99-106.",
+            BERIKOV_2016,
+        ),
+    )
+
+    saved_state = None
 
     def __init__(
         self,

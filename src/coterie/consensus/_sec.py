@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from coterie._about import IN_NO_CLUSTER, MethodWords
 from coterie._graphs import (
     as_seed,
     cluster_order,
@@ -34,7 +35,7 @@ def weighted_kmeans(
     degrees = add_rows(rows, offsets, cluster_sizes(ensemble)[:, None].astype(np.float64))[:, 0]
     # All points are scaled by the mean degree, so that their size is near 1.
     scale = np.average(degrees, weights=counts) / np.maximum(degrees, 1.0)
-    n_parts = min(n_clusters, len(rows))
+    n_parts = min(int(n_clusters), len(rows))
     order = cluster_order(ensemble)  # so that rounding does not depend on the names of clusters
     chosen, hits = draw_rows(counts, n_parts, ensemble.n_partitions, seed)
     points = scipy.sparse.diags(scale[chosen]) @ incidence_of(rows[chosen], offsets)[:, order]
@@ -104,6 +105,28 @@ class SEC(BaseConsensus):
     array([1, 1, 1, 0, 0, 0, 0])
     """
 
+    about = MethodWords(
+        title="Spectral ensemble clustering",
+        does="Looks for the normalised cut of the co-association matrix by weighted k-means.",
+        use=(
+            "Very many objects. On most ensembles HBGF and LWGP, which use eigenvectors, "
+            "give better clusters."
+        ),
+        cost="Time O(p L k) for each iteration, memory linear in n L.",
+        missing=IN_NO_CLUSTER,
+        name=(
+            "spectral ensemble clustering (SEC; Liu et al., 2017): weighted k-means on "
+            "the scaled rows of the table of objects and clusters, from {n_init} starts"
+        ),
+        references=(
+            (
+                "H. Liu, J. Wu, T. Liu, D. Tao and Y. Fu (2017). Spectral ensemble clustering "
+                "via weighted k-means: theoretical and practical evidence. IEEE Transactions "
+                "on Knowledge and Data Engineering, 29(5), 1129-1143. "
+                "doi:10.1109/TKDE.2017.2650229"
+            ),
+        ),
+    )
     finds_n_clusters = False
 
     def __init__(

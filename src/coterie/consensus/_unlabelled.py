@@ -28,7 +28,7 @@ def labelled_objects(ensemble: Ensemble) -> NDArray[np.bool_]:
     """Return (n,): whether at least one partition labels the object."""
     if not ensemble.has_missing:
         return np.ones(ensemble.n_objects, dtype=bool)
-    return (ensemble.labels >= 0).any(axis=1)
+    return np.any(ensemble.labels >= 0, axis=1)
 
 
 def labelled_part(ensemble: Ensemble, labelled: NDArray[np.bool_]) -> Ensemble:
@@ -51,7 +51,7 @@ def is_one_cluster(ensemble: Ensemble) -> bool:
     reached, n_reached = seen[:, 0], 0
     while reached.sum() > n_reached:
         n_reached = reached.sum()
-        reached = seen[:, seen[reached].any(axis=0)].any(axis=1)
+        reached = np.any(seen[:, np.any(seen[reached], axis=0)], axis=1)
     return bool(reached.all())
 
 

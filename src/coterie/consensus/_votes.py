@@ -90,6 +90,21 @@ class ClusterVotes(NamedTuple):
 
         return shares_by_cluster(codes, self.offsets, self.votes, self.seen)
 
+    def runner_up(self, ensemble: Ensemble, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the other cluster with the largest share for each object, -1 where none has any.
+
+        Ties go to the largest cluster.
+        """
+        found = np.empty(len(labels), dtype=np.int64)
+        step = max(1, _BLOCK // len(self.votes))
+        for start in range(0, len(labels), step):
+            own = labels[start : start + step]
+            shares = self.shares(ensemble.labels[start : start + step])
+            shares[np.arange(len(own)), own] = 0.0
+            best = shares.argmax(axis=1)
+            found[start : start + step] = np.where(shares.max(axis=1) > 0, best, -1)
+        return found
+
     def predict(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
         """Return the cluster with the largest share for each row; ties to the largest cluster."""
         step = max(1, _BLOCK // len(self.votes))

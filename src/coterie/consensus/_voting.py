@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.utils.validation import check_is_fitted
 
+from coterie._about import MethodWords
 from coterie._labels import order_by_size
 from coterie._linkage import average_tree
 from coterie._progress import stretch
@@ -210,10 +211,43 @@ class Voting(BaseConsensus):
     array([1, 0])
     """
 
+    about = MethodWords(
+        title="Voting after relabelling",
+        does=(
+            "Renames the clusters of every partition to agree with a reference as well as can be,"
+            " and gives each object the label with most votes; repeated until nothing changes."
+        ),
+        use=(
+            "Partitions that all have about the number of clusters you want, such as bagged runs "
+            "of one algorithm. For partitions with many more clusters use voting='cumulative', or"
+            " another method."
+        ),
+        cost="Time O(n L k) for each of a few rounds, memory linear in n L.",
+        missing="No vote.",
+        name=(
+            "{voting} voting after relabelling (Dudoit and Fridlyand, 2003; Ayad and Kamel, "
+            "2008): partitions are given the same names for clusters, and each object the label "
+            "with most votes"
+        ),
+        references=(
+            "S. Dudoit and J. Fridlyand (2003). Bagging to improve the accuracy of a clustering "
+            "procedure. Bioinformatics, 19(9), 1090-1099. doi:10.1093/bioinformatics/btg038",
+            "H. G. Ayad and M. S. Kamel (2008). Cumulative voting consensus method for partitions"
+            " with variable number of clusters. IEEE Transactions on Pattern Analysis and Machine"
+            " Intelligence, 30(1), 160-173. doi:10.1109/TPAMI.2007.1138",
+        ),
+    )
+    exceptions = dict.fromkeys(
+        ("every_number_of_clusters", "two_objects"),
+        "a component or label may be nobody's best: then there are fewer clusters, with a warning",
+    )
+
     finds_n_clusters = False
     objective = "votes for the consensus"
 
     n_clusters: int
+
+    saved_state = None
 
     def __init__(
         self,

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from coterie._about import DOMENICONI_2009, MethodWords
 from coterie._graphs import (
     BipartiteParts,
     LabelGraph,
@@ -172,6 +173,23 @@ class WBPA(BaseConsensus):
     >>> model.predict([[0, 9], [16, 5]])
     array([0, 1])
     """
+
+    about = MethodWords(
+        title="Weighted bipartite partitioning algorithm",
+        does=(
+            "As HBGF, but edges between objects and clusters weigh as much as the probability "
+            "that the object is in the cluster."
+        ),
+        use="Soft base partitions and many objects. With hard labels it is HBGF.",
+        cost="Time and memory about linear in n K, plus an eigenproblem of size K.",
+        missing="No edge to a partition that did not see the object.",
+        name=(
+            "weighted bipartite partitioning (WBPA; Domeniconi and Al-Razgan, 2009): the graph of"
+            " objects and clusters, weighed by the probability of the cluster given the object, "
+            "is cut into parts"
+        ),
+        references=(DOMENICONI_2009,),
+    )
 
     finds_n_clusters = False
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._about import HUANG_2015, IN_NO_CLUSTER, TREE_COST, MethodWords
 from coterie._linkage import Regime, average_tree
 from coterie.consensus._tree import TreeConsensus
 from coterie.consensus._weights import partition_weights
@@ -78,6 +79,25 @@ class WEAC(TreeConsensus):
     array([1.  , 1.  , 0.15])
     """
 
+    about = MethodWords(
+        title="Weighted evidence accumulation",
+        does=(
+            "Evidence accumulation in which partitions count by their agreement with the others."
+        ),
+        use=(
+            "An ensemble in which whole partitions are bad. Where partitions are bad in "
+            "parts, use LWEA."
+        ),
+        cost=TREE_COST,
+        missing=IN_NO_CLUSTER,
+        name=(
+            "weighted evidence accumulation clustering (WEAC; Huang et al., 2015): "
+            "average-linkage clustering of the objects by the weighted share of "
+            "partitions that put two of them together, where a partition weighs more the "
+            "better it agrees with the others"
+        ),
+        references=(HUANG_2015,),
+    )
     finds_n_clusters = False
 
     def __init__(

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from coterie._about import DOMENICONI_2009, MethodWords
 from coterie.consensus._wbpa import WBPA, in_order
 from coterie.ensemble import Ensemble
 from coterie.generation._lac import assign_nearest, mean_of_members, read_only
@@ -164,6 +165,29 @@ class WSBPA(WBPA):
     >>> [features[0][0] for features in wsbpa.top_features(["width", "height"], n=1)]
     ['width', 'height']
     """
+
+    about = MethodWords(
+        title="Weighted subspace bipartite partitioning algorithm",
+        does=(
+            "Cuts the graph of WBPA, gives each part the mean feature weights of its clusters and"
+            " a centre, and puts each object to the nearest centre in its own weighted distance. "
+            "So the clusters of the consensus say which features make them."
+        ),
+        use=(
+            "Clusters that live in different features, such as topics in texts, and when you want"
+            " to know which. Needs partitions with feature weights: LACEnsemble makes them."
+        ),
+        cost="As WBPA, plus O(n D k) for D features.",
+        missing="As in WBPA.",
+        name=(
+            "weighted subspace bipartite partitioning (WSBPA; Domeniconi and Al-Razgan, 2009): as"
+            " weighted bipartite partitioning, and then each cluster gets a centre and feature "
+            "weights and each object the nearest centre in its weighted distance"
+        ),
+        references=(DOMENICONI_2009,),
+    )
+
+    saved_state = None
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
         for name in ("cluster_centers_", "feature_weights_"):  # of an earlier fit

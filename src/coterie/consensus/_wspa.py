@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from coterie._about import DOMENICONI_2009, MethodWords
 from coterie._graphs import (
     LabelGraph,
     as_seed,
@@ -164,6 +165,29 @@ class WSPA(BaseConsensus):
     >>> round(error_rate(y, wspa.labels_), 3)
     0.008
     """
+
+    about = MethodWords(
+        title="Weighted similarity partitioning algorithm",
+        does=(
+            "As CSPA, but by how similar the probabilities of two objects are in each partition, "
+            "instead of whether they have the same label."
+        ),
+        use=(
+            "Soft base partitions, such as those of LACEnsemble or mixtures. With hard labels it "
+            "is CSPA."
+        ),
+        cost=(
+            "Time O(n K k) for the cosine similarity, whose matrix is never made; similarity='kl'"
+            " needs all pairs."
+        ),
+        missing="An object is similar to nothing in a partition that did not see it.",
+        name=(
+            "weighted similarity partitioning (WSPA; Domeniconi and Al-Razgan, 2009): the graph "
+            "of the objects, weighed by the {similarity} similarity of their cluster "
+            "probabilities, is cut into clusters"
+        ),
+        references=(DOMENICONI_2009,),
+    )
 
     finds_n_clusters = False
 

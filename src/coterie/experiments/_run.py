@@ -10,8 +10,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sklearn.utils.parallel import delayed
-
 from coterie.datasets import Dataset, available, load
 from coterie.datasets._load import DATA_VARIABLE
 from coterie.experiments._frame import Experiment, Results, Task
@@ -86,9 +84,9 @@ def run_experiment(
     if callback is not None:
         callback(len(finished), total)
     waiting = {task.name: task for task in ready if task.name not in finished}
-    calls = [delayed(_run_task)(experiment.compute, task, directory) for task in waiting.values()]
+    calls = [(experiment.compute, task, directory) for task in waiting.values()]
     try:
-        with closing(run_unordered(calls, n_jobs=n_jobs, one_by_one=True)) as arriving:
+        with closing(run_unordered(_run_task, calls, n_jobs=n_jobs, one_by_one=True)) as arriving:
             for name, values, seconds in arriving:
                 finished[name] = store.save(waiting[name], prints, values, seconds)
                 if callback is not None:

@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from coterie._about import DOMENICONI_2009, MethodWords
 from coterie._reading import check_names_unique
 
 __all__ = [
@@ -368,6 +369,28 @@ class LAC(ClusterMixin, BaseEstimator):
     >>> lac.predict([[0, 9], [16, 5]])
     array([1, 0])
     """
+
+    about = MethodWords(
+        title="Locally adaptive clustering (a base clusterer, not a consensus)",
+        does=(
+            "k-means in which every cluster has its own feature weights: features in which its "
+            "objects are close together count more. The width h says how strongly."
+        ),
+        use=(
+            "As the base of weighted ensembles: LACEnsemble runs it with many values of h, so "
+            "that none has to be chosen. By itself, where clusters live in different features. "
+            "The scale of the features matters."
+        ),
+        cost="Time O(n D k) for each iteration, memory linear in the data.",
+        missing="Features must not be missing.",
+        name="locally adaptive clustering (LAC; Domeniconi et al., 2007)",
+        references=(
+            "C. Domeniconi, D. Gunopulos, S. Ma, B. Yan, M. Al-Razgan and D. Papadopoulos (2007)."
+            " Locally adaptive metrics for clustering high dimensional data. Data Mining and "
+            "Knowledge Discovery, 14, 63-97. doi:10.1007/s10618-006-0060-8",
+            DOMENICONI_2009,
+        ),
+    )
 
     cluster_centers_: NDArray[np.float64]
     feature_weights_: NDArray[np.float64]

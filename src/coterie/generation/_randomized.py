@@ -40,7 +40,6 @@ from coterie.generation._runs import (
     codes_of_nearest,
     draw_run,
     execute_run,
-    finish_run,
     has_tree,
     label_by_neighbour,
     label_by_predict,
@@ -423,19 +422,14 @@ class RandomizedEnsemble(
                     outcomes[key] = found
         if outcomes and self.callback is not None:
             self.callback(len(outcomes), len(keys))
-        tasks = [
-            delayed(execute_run)(X, estimators[g], recipe, g, r)
-            for g, r in keys
-            if (g, r) not in outcomes
-        ]
+        missing = [(X, estimators[g], recipe, g, r) for g, r in keys if (g, r) not in outcomes]
         one_by_one = checkpoint is not None or self.callback is not None
-        results = run_unordered(tasks, n_jobs=self.n_jobs, one_by_one=one_by_one)
+        results = run_unordered(execute_run, missing, n_jobs=self.n_jobs, one_by_one=one_by_one)
         with one_thread(), warnings.catch_warnings(), closing(results):
             # An ensemble lives on rough runs: too few iterations, or more clusters than
             # distinct objects, are no news there, and would be said a hundred times.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            for result in results:
-                outcome = finish_run(X, recipe, result)
+            for outcome in results:
                 if checkpoint is not None:
                     checkpoint.save(outcome)
                 outcomes[outcome.group, outcome.run] = outcome

@@ -38,8 +38,9 @@ def make_generator(recipe: str, n_objects: int, **settings: Any) -> RandomizedEn
 def _fine(n_objects: int) -> dict[str, Any]:
     """60 k-means runs with sqrt(n) to 2 sqrt(n) clusters, n being at most 5,000.
 
-    Each run is fitted to at most 5,000 objects drawn at random, in at most 30 iterations; all others get
-    the label of the nearest centre. Fine partitions follow clusters of any shape and size.
+    Each run is fitted to at most 5,000 objects drawn at random, in at most 30 iterations; all
+    others get the label of the nearest centre. Fine partitions follow clusters of any shape and
+    size.
     """
     n_fitted = min(n_objects, MAX_OBJECTS)
     low = max(2, math.ceil(math.sqrt(n_fitted)))

@@ -6,8 +6,6 @@ estimator and the run's two indices alone, so runs may be made in any order and 
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -27,7 +25,6 @@ __all__ = [
     "Recipe",
     "draw_run",
     "execute_run",
-    "finish_run",
     "label_by_neighbour",
     "label_by_predict",
     "name_of",
@@ -40,10 +37,6 @@ _COPY_FLAGS = ("copy", "copy_x", "copy_X")
 # Attributes as long as the training data, or worse, that no predict of scikit-learn reads.
 # (Birch's leaves are a linked list: pickling it recurses once per leaf.)
 _TRAINING_BULK = ("labels_", "affinity_matrix_", "root_", "dummy_leaf_")
-
-
-_NAMED_VALIDITY = threading.Lock()
-_IMPORTED_IN = os.getpid()  # a forked worker has another
 
 
 class Recipe(NamedTuple):
@@ -229,22 +222,8 @@ def _execute(X: Any, estimator: Any, recipe: Recipe, draw: Draw) -> Outcome:
     codes, values = encode_labels(raw, recipe.noise)
     if recipe.validity is None:
         return Outcome(draw.group, draw.run, codes, values, 1.0, _worth_keeping(made))
-    if isinstance(recipe.validity, str) and os.getpid() != _IMPORTED_IN:
-        return Outcome(draw.group, draw.run, codes, values, np.nan, made)
     validity = _measure(recipe.validity, made, used, codes)
     return Outcome(draw.group, draw.run, codes, values, validity, _worth_keeping(made))
-
-
-def finish_run(X: Any, recipe: Recipe, outcome: Outcome) -> Outcome:
-    """Measure a run that comes unmeasured from a forked worker, in the process that asked.
-
-    The named indices are compiled, and their threads do not survive a fork.
-    """
-    if recipe.validity is None or not np.isnan(outcome.validity):
-        return outcome
-    used = draw_run(recipe, outcome.group, outcome.run).used(X)
-    validity = _measure(recipe.validity, outcome.estimator, used, outcome.codes)
-    return outcome._replace(validity=validity, estimator=_worth_keeping(outcome.estimator))
 
 
 def _works_in_place(estimator: Any) -> bool:
@@ -304,9 +283,7 @@ def _measure(
     else:
         from coterie.metrics import VALIDITY
 
-        # numba's threads must not be entered from two threads at once on every platform.
-        with _NAMED_VALIDITY:
-            value = float(VALIDITY[validity](X, codes, estimator=_last_step(estimator)))
+        value = float(VALIDITY[validity](X, codes, estimator=_last_step(estimator)))
     return 0.0 if np.isnan(value) else min(max(value, 0.0), 1.0)
 
 

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import threading
 import warnings
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, contextmanager
 from functools import cache
 from typing import Any
 
 import joblib
 import sklearn.cluster
 import sklearn.mixture  # noqa: F401  # the compiled parts are loaded before their threads are counted
-from sklearn.utils.parallel import Parallel
+from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 
+from coterie._processes import end_with, safe_children
+
 __all__ = ["one_thread", "run_unordered"]
+
+_ATTEMPTS = 3  # times that lost calls are run before we give up
 
 
 class _Holders:
@@ -63,23 +70,58 @@ def one_thread(packages: frozenset[str] = frozenset()) -> Iterator[None]:
 
 
 def run_unordered(
-    tasks: Sequence[Any], *, n_jobs: int | None, one_by_one: bool
+    function: Callable[..., Any],
+    arguments: Sequence[tuple[Any, ...]],
+    *,
+    n_jobs: int | None,
+    one_by_one: bool,
 ) -> Generator[Any, None, None]:
-    """Yield the results of delayed calls as they arrive, in any order.
+    """Call a function with each of the arguments; yield the results as they arrive.
+
+    What is lost with a worker that the system has ended is run again.
 
     Parameters
     ----------
-    tasks : sequence of delayed calls
-        Made with ``sklearn.utils.parallel.delayed``.
+    function : callable
+        What to call.
+    arguments : sequence of tuple
+        Its arguments, one tuple for each call.
     n_jobs : int or None
         As in joblib.
     one_by_one : bool
         Whether each result is wanted as soon as it is there. Otherwise joblib may send short
         tasks to the workers in batches, which costs less.
     """
-    if not tasks:
-        return
+    waiting = dict(enumerate(arguments))
+    for _ in range(_ATTEMPTS):
+        if not waiting:
+            return
+        tasks = [delayed(_run_task)(index, function, given) for index, given in waiting.items()]
+        with (
+            safe_children(),
+            contextlib.suppress(BrokenProcessPool),
+            closing(_arriving(tasks, n_jobs=n_jobs, one_by_one=one_by_one)) as results,
+        ):
+            for index, result in results:
+                del waiting[index]
+                yield result
+    if waiting:
+        raise ChildProcessError(
+            f"worker processes were killed {_ATTEMPTS} times, most likely for want of memory; "
+            f"{len(waiting)} of {len(arguments)} tasks are not done. Use fewer jobs at a time."
+        )
+
+
+def _run_task(index: int, function: Callable[..., Any], given: tuple[Any, ...]) -> tuple[int, Any]:
+    return index, function(*given)
+
+
+def _arriving(
+    tasks: Sequence[Any], *, n_jobs: int | None, one_by_one: bool
+) -> Generator[Any, None, None]:
+    """Yield the results of delayed calls in any order, through whatever backend joblib has."""
     options: dict[str, Any] = {"n_jobs": n_jobs, "batch_size": 1 if one_by_one else "auto"}
+    options |= {"initializer": end_with, "initargs": (os.getpid(),)}
     try:
         parallel = Parallel(return_as="generator_unordered", **options)
     except ValueError as error:

@@ -21,6 +21,7 @@ __all__ = [
     "plot_reliability",
 ]
 
+_MOST_NAMED = 12  # partitions with their names beside them; more would cover each other
 _MOST_GROUPS = 8  # told apart by colour and mark; more would be a legend and no picture
 
 
@@ -49,6 +50,15 @@ def _scatter_by_group(
         )
     if few:
         ax.legend(fontsize="small", frameon=False)
+
+
+def _name_points(ax: Axes, x: NDArray[Any], y: NDArray[Any], ensemble: Ensemble) -> None:
+    """Write the name of each partition beside its point, if there are few."""
+    if ensemble.n_partitions > _MOST_NAMED:
+        return
+    for name, across, up in zip(ensemble.names, x, y, strict=True):
+        if np.isfinite(across) and np.isfinite(up):
+            ax.annotate(name, (across, up), (4, 4), textcoords="offset points", fontsize="x-small")
 
 
 # --- LACA ---------------------------------------------------------------------------------------
@@ -81,6 +91,7 @@ def plot_reliability(model: Any, *, ax: Axes | None = None) -> Axes:
     largest = max(float(r.max()) * 1.15, 0.05)
     ax.plot([0, 1], [0, 1], color=GREY, linestyle=(0, (4, 2)), linewidth=1, zorder=0)
     _scatter_by_group(ax, r, rho, area, model.ensemble_.groups)
+    _name_points(ax, r, rho, model.ensemble_)
     ax.set_xlim(-0.03 * largest, min(largest, 1.02))
     ax.set_ylim(0, 1.04)
     name_axes(ax, "r: joins what is apart in the consensus", "ρ: joins what belongs together")
@@ -234,6 +245,7 @@ def plot_diversity(
     ax = get_axes(ax)
     size = 26 if ensemble.n_partitions <= 300 else 8
     _scatter_by_group(ax, found.diversity, found.accuracy, size, ensemble.groups)
+    _name_points(ax, found.diversity, found.accuracy, ensemble)
     ax.xaxis.set_major_locator(MaxNLocator(5))
     name_axes(ax, "diversity: 1 − mean NMI with the others", f"NMI with {against}")
     tidy(ax, grid="both")

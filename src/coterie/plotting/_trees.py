@@ -24,6 +24,7 @@ __all__ = [
 
 _MOST_LEAVES = 60
 _MOST_NODES = 2_000
+_SQUEEZED = 2.5  # ranges of the interesting part in the whole, from which on only the part is drawn
 _NUMBERED = 30  # leaves, up to which each gets its number
 _TREE = "EAC, LACA up to 20,000 distinct objects, HNE, MSTEClust and PWEC have one."
 
@@ -207,6 +208,22 @@ def choice_curve(model: Any, most: int | None = None) -> ChoiceCurve | None:
     return curve._replace(numbers=curve.numbers[shown], values=curve.values[shown])
 
 
+def readable_range(
+    numbers: NDArray[np.int64], values: NDArray[np.float64], chosen: int
+) -> tuple[float, float]:
+    """Return the lowest and highest value to draw, so that the numbers around the choice differ.
+
+    The value of one cluster, and of a few more, is often so far off that all others would lie on
+    a line. Then the range is that of the numbers from three quarters of the chosen one on, its
+    lower neighbour among them.
+    """
+    whole = float(values.min()), float(values.max())
+    near = values[numbers >= min(chosen, max(2, 3 * chosen // 4))]
+    if not len(near) or whole[1] - whole[0] <= _SQUEEZED * np.ptp(near):
+        return whole
+    return float(near.min()), float(near.max())
+
+
 def _whole_curve(model: Any) -> ChoiceCurve | None:
     lifetimes = getattr(model, "lifetimes_", None)
     if lifetimes is not None and len(lifetimes):
@@ -317,6 +334,10 @@ def draw_choice(ax: Axes, curve: ChoiceCurve, chosen: int) -> None:
         markersize=8,
         linestyle="none",
     )
+    low, high = readable_range(curve.numbers, curve.values, chosen)
+    if (low, high) != (curve.values.min(), curve.values.max()):
+        margin = 0.06 * ((high - low) or 1.0)
+        ax.set_ylim(low - margin, high + margin)
     name_axes(
         ax, f"clusters (diamond: {chosen}, this consensus)", f"{curve.name} ({curve.best} is best)"
     )

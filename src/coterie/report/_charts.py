@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from coterie.plotting._trees import readable_range
+
 __all__ = ["choice_chart", "trust_chart"]
 
 _WIDTH, _LEFT = 560, 58
@@ -37,14 +39,24 @@ def choice_chart(summary: dict[str, Any]) -> dict[str, Any] | None:
     bars = choice["kind"] == "lifetime"
     height, top, bottom = 200, 12, 172
     values = np.array([value for _, value in known])
-    low = 0.0 if bars else float(values.min())
-    ticks = _ticks(low, float(values.max()))
-    low, high = min(ticks[0], low), max(ticks[-1], float(values.max()))
+    numbers = np.array([k for k, _ in known])
+    low, high = 0.0, float(values.max())
+    if not bars:
+        low, high = readable_range(numbers, values, summary["n_clusters"])
+    off_scale = [k for k, value in known if not low <= value <= high]
+    ticks = _ticks(low, high)
+    if bars:
+        high = max(ticks[-1], high)
+    else:
+        margin = 0.06 * (high - low)
+        low, high = low - margin, high + margin
+        ticks = [tick for tick in ticks if low <= tick <= high]
     step = (_WIDTH - _LEFT) / len(known)
     numbered = 1 if len(known) <= 25 else 5
 
     def y(value: float) -> float:
-        return round(bottom - (bottom - top) * (max(value, low) - low) / ((high - low) or 1.0), 2)
+        inside = min(max(value, low), high)
+        return round(bottom - (bottom - top) * (inside - low) / ((high - low) or 1.0), 2)
 
     marks = [
         {
@@ -59,6 +71,8 @@ def choice_chart(summary: dict[str, Any]) -> dict[str, Any] | None:
     ]
     own = f" {summary['n_clusters']} is marked"
     own += ", the number that was asked for." if summary["n_clusters_given"] else "."
+    if off_scale:
+        own += f" Off the scale, at its edge: {', '.join(map(str, off_scale))}."
     return {
         "width": _WIDTH,
         "height": height,
@@ -184,7 +198,8 @@ def _words_on_agreement(summary: dict[str, Any]) -> str:
 
 
 def _dot_title(row: dict[str, Any]) -> str:
-    text = f"partition {row['partition']} ({row['group']}), {row['n_clusters']} clusters"
+    made_by = "" if row["group"] is None else f" ({row['group']})"
+    text = f"{row['name']}{made_by}, {row['n_clusters']} clusters"
     if row["nmi"] is not None:
         text += f", NMI {row['nmi']:.2f}"
     if "rho" in row:
@@ -193,9 +208,11 @@ def _dot_title(row: dict[str, Any]) -> str:
 
 
 def _table(rows: list[dict[str, Any]], weighed: bool) -> dict[str, Any]:
-    columns = [("partition", "Partition", "d"), ("group", "Made by", "")]
+    columns = [("name", "Partition", "")]
+    if any(row["group"] is not None for row in rows):
+        columns += [("group", "Made by", "")]
     columns += [("n_clusters", "Clusters", "d"), ("missing", "Missing", "%")]
-    columns += [("nmi", "NMI with the consensus", ".2f")]
+    columns += [("nmi", "NMI", ".2f")]
     if weighed:
         columns += [("rho", "ρ", ".2f"), ("r", "r", ".3f"), ("weight", "Weight", ".2f")]
     return {

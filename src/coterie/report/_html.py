@@ -124,6 +124,7 @@ def page_data(summary: dict[str, Any]) -> dict[str, Any]:
         k = summary["n_clusters"]
         own = [[c] for c in range(k)]
         cuts = {"numbers": [k], "words": "", "group": objects["cluster"], "clusters": own}
+        cuts |= {"agreement": [summary["agreement"]], "scores": None}
     numbered = objects["id"] == list(range(summary["n_objects"]))
     data = {
         "n": summary["n_objects"],
@@ -135,7 +136,11 @@ def page_data(summary: dict[str, Any]) -> dict[str, Any]:
         "clusters": cuts["clusters"],
         "ids": None if numbered else objects["id"],
         "confidence": _packed(np.asarray(objects["confidence"], dtype="<f4"), "f4"),
+        "runner_up": _whole([0 if c is None else c + 1 for c in objects["runner_up"]]),
         "truth": _classes(objects["truth"]),
+        "source": summary["source"],
+        "agreement": cuts["agreement"],
+        "scores": cuts["scores"],
         "palette": PALETTE,
         "profiles": summary["profiles"],
         "shown": None,
@@ -168,6 +173,8 @@ def _pictures(summary: dict[str, Any]) -> dict[str, Any]:
         "projection": {
             "x": _packed(np.asarray(projection["x"], dtype="<f4"), "f4"),
             "y": _packed(np.asarray(projection["y"], dtype="<f4"), "f4"),
+            "axes": projection["axes"],
+            "measured": projection["kind"] != "labels",  # else directions have no units
         },
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,6 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coterie._ordering import consensus_order
+from coterie.choosing import cautions
+from coterie.consensus._base import BaseConsensus
+from coterie.consensus._votes import ClusterVotes
+from coterie.ensemble import Ensemble
+from coterie.generation._runs import name_of
 from coterie.plotting._coassociation import mean_blocks
 from coterie.plotting._projection import place_objects
 from coterie.plotting._trees import choice_curve
@@ -24,7 +30,7 @@ from coterie.report._words import (
 
 __all__ = ["SCORES", "summarize"]
 
-FORMAT = 2  # of the summary; goes up when a key changes its meaning
+FORMAT = 3  # of the summary; goes up when a key changes its meaning
 SCORES = ("nmi", "ari", "pairwise_f", "class_f", "consistency_index", "error_rate")
 """Functions of `coterie.metrics` that compare a consensus with known classes."""
 
@@ -48,6 +54,8 @@ def summarize(
     comparison: dict[str, Any] | None = None,
     source: str | None = None,
     preparation: str = "raw values",
+    excluded: Sequence[str] = (),
+    n_imputed: int = 0,
     notes: Sequence[str] = (),
     numbers: Sequence[int] | None = None,
     pictures: bool = True,
@@ -78,6 +86,10 @@ def summarize(
         Where the data came from: a file name, for the title.
     preparation : str, default='raw values'
         What was done to the features, in words.
+    excluded : sequence of str
+        Columns of the data that were left out.
+    n_imputed : int, default=0
+        Number of missing values of the features that were filled in.
     notes : sequence of str
         Warnings that the reader should see.
     numbers : sequence of int, optional
@@ -109,7 +121,8 @@ def summarize(
     ensemble, labels = consensus.ensemble_, consensus.labels_
     names = _names(ids, ensemble.n_objects)
     words = method_words(consensus)
-    partitions = _partitions(consensus)
+    partitions = _partitions(consensus, generator)
+    runner_up = _runner_up(consensus)
     summary: dict[str, Any] = {
         "format": FORMAT,
         "source": source,
@@ -127,6 +140,7 @@ def summarize(
             "confidence": words.confidence,
             "references": list(words.references),
             "converged": _plain(getattr(consensus, "converged_", None)),
+            "n_iter": _plain(getattr(consensus, "n_iter_", None)),
         },
         "agreement": {
             "anmi": _mean(row["nmi"] for row in partitions),
@@ -141,11 +155,14 @@ def summarize(
             "missing": _rounded(np.mean(ensemble.labels < 0)),
         },
         "generation": None if generator is None else _generation(generator, preparation),
-        "doubtful": _doubtful(consensus, names, truth),
+        "excluded": [str(name) for name in excluded],
+        "n_imputed": int(n_imputed),
+        "doubtful": _doubtful(consensus, names, runner_up, truth),
         "partitions": partitions,
-        "groups": _groups(consensus),
+        "groups": _groups(consensus, generator),
         "comparison": _plain(comparison),
         "versions": _versions(generator is not None),
+        "cautions": [caution._asdict() for caution in cautions(consensus, X)],
         "notes": list(notes),
     }
     summary["methods"], summary["references"] = methods_text(summary)
@@ -154,11 +171,12 @@ def summarize(
         "cluster": labels.tolist(),
         "confidence": np.round(consensus.confidence_, 6).tolist(),
         "truth": None if truth is None else _texts(truth),
+        "runner_up": runner_up,
     }
     summary |= dict.fromkeys(("cuts", "profiles", "shown", "heat_map", "projection"))
     if pictures:
         cuts = cut_at_numbers(consensus, numbers, callback=callback)
-        summary["cuts"] = _cuts(cuts)
+        summary["cuts"] = _cuts(cuts, consensus, truth)
         original = X if original is None else original
         if original is None:
             called = None
@@ -195,20 +213,20 @@ def _clusters(consensus: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _partitions(consensus: Any) -> list[dict[str, Any]]:
-    from coterie.metrics._tables import nmi_of, tables_with
-
+def _partitions(consensus: Any, generator: Any) -> list[dict[str, Any]]:
     ensemble = consensus.ensemble_
-    agreement = nmi_of(tables_with(consensus.labels_, ensemble.labels, ensemble.n_clusters))
+    agreement = _agreement_of(consensus.labels_, ensemble)
     missing = (ensemble.labels < 0).mean(axis=0)
+    groups = _group_names(ensemble.groups, generator)
     rows = [
         {
             "partition": int(ensemble.columns[e]),
-            "group": _plain(ensemble.groups[e]),
+            "name": ensemble.names[e],
+            "group": groups[e],
             "n_clusters": int(ensemble.n_clusters[e]),
             "missing": _rounded(missing[e]),
             "validity": _rounded(ensemble.validity[e]),
-            "nmi": _rounded(agreement[e]),
+            "nmi": agreement[e],
         }
         for e in range(ensemble.n_partitions)
     ]
@@ -220,19 +238,49 @@ def _partitions(consensus: Any) -> list[dict[str, Any]]:
     return rows
 
 
-def _groups(consensus: Any) -> list[dict[str, Any]] | None:
+def _agreement_of(labels: NDArray[np.int64], ensemble: Ensemble) -> list[float | None]:
+    """Return the NMI of labels with each partition."""
+    from coterie.metrics._tables import nmi_of, tables_with
+
+    return [
+        _rounded(nmi) for nmi in nmi_of(tables_with(labels, ensemble.labels, ensemble.n_clusters))
+    ]
+
+
+def _group_names(groups: NDArray[Any], generator: Any) -> list[str | None]:
+    """Return the algorithm that made each partition; None where nothing was said about it."""
+    if groups.dtype.kind == "U":
+        return [str(group) for group in groups]
+    bases = getattr(generator, "_base_estimators", [])
+    if len(bases) > int(groups.max()):
+        return [name_of(bases[group]) for group in groups]
+    if len(np.unique(groups)) == 1:
+        return [None] * len(groups)
+    return [f"group {group}" for group in groups]
+
+
+def _groups(consensus: Any, generator: Any) -> list[dict[str, Any]] | None:
     """Return for which share of the pairs each group of partitions was trusted, if it is known."""
     shares = getattr(consensus, "group_share_", None)
     if shares is None:
         return None
+    names = _group_names(np.asarray(consensus.groups_), generator)
     return [
-        {"group": _plain(group), "share": _rounded(share)}
-        for group, share in zip(consensus.groups_, shares, strict=True)
+        {"group": name, "share": _rounded(share)} for name, share in zip(names, shares, strict=True)
     ]
 
 
+def _runner_up(consensus: Any) -> list[int | None]:
+    """Return the cluster that each object would be in next, None where no partition names one."""
+    found = consensus._votes.runner_up(consensus.ensemble_, consensus.labels_)
+    return [None if c < 0 else c for c in found.tolist()]
+
+
 def _doubtful(
-    consensus: Any, names: list[Any], truth: Sequence[Any] | NDArray[Any] | None
+    consensus: Any,
+    names: list[Any],
+    runner_up: list[int | None],
+    truth: Sequence[Any] | NDArray[Any] | None,
 ) -> list[dict[str, Any]]:
     """Return the objects of least confidence, those in no doubt left out."""
     confidence = consensus.confidence_
@@ -243,6 +291,7 @@ def _doubtful(
             "row": int(i),
             "cluster": int(consensus.labels_[i]),
             "confidence": _rounded(confidence[i]),
+            "runner_up": runner_up[i],
             "truth": None if truth is None else _text(truth[i]),
         }
         for i in lowest
@@ -304,7 +353,7 @@ def _part(value: Any) -> str:
 def _versions(made: bool) -> dict[str, str]:
     import coterie
 
-    versions = {"coterie": coterie.__version__}
+    versions = {"coterie": coterie.__version__, "Python": platform.python_version()}
     if made:
         import sklearn
 
@@ -315,7 +364,7 @@ def _versions(made: bool) -> dict[str, str]:
 # --- what pictures need ---------------------------------------------------------------------------
 
 
-def _cuts(cuts: Cuts) -> dict[str, Any]:
+def _cuts(cuts: Cuts, consensus: Any, truth: Sequence[Any] | NDArray[Any] | None) -> dict[str, Any]:
     group, table = as_groups(cuts)
     return {
         "numbers": cuts.numbers,
@@ -323,7 +372,21 @@ def _cuts(cuts: Cuts) -> dict[str, Any]:
         "words": cuts.words,
         "group": group.tolist(),
         "clusters": table.tolist(),
+        "agreement": [_agreement(consensus, labels) for labels in cuts.labels],
+        "scores": None if truth is None else [_scores(truth, labels) for labels in cuts.labels],
     }
+
+
+def _agreement(consensus: Any, labels: NDArray[np.int64]) -> dict[str, Any]:
+    """Return how far the partitions support labels, which need not be the fitted ones."""
+    ensemble = consensus.ensemble_
+    anmi = _mean(_agreement_of(labels, ensemble))
+    if np.array_equal(labels, consensus.labels_):
+        return {"anmi": anmi, "confidence": _rounded(consensus.confidence_.mean())}
+    if type(consensus)._confidence is not BaseConsensus._confidence:
+        return {"anmi": anmi, "confidence": None}  # a measure that only a fit gives
+    votes = ClusterVotes.tally(ensemble, labels, int(labels.max()) + 1)
+    return {"anmi": anmi, "confidence": _rounded(votes.confidence(ensemble, labels).mean())}
 
 
 def _pictures(

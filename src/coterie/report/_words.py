@@ -1,416 +1,17 @@
 """What was done, in words that fit a methods section, with references.
 
-One entry per method and per base clusterer. What has no entry is called by its class name, so
-that a new method works in reports from its first day.
+What is told about a method stands on its class (`about`, see `coterie._about`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-__all__ = ["METHODS", "describe_base", "method_words", "methods_text", "reason_for_number"]
+from coterie._about import STREHL, MethodWords, words_of
 
+__all__ = ["describe_base", "method_words", "methods_text", "reason_for_number"]
 
-class MethodWords(NamedTuple):
-    """How to speak of a method: in the report, and in ``coterie explain``."""
-
-    name: str
-    """Completes "The partitions were combined by ..."; may name parameters in braces."""
-    number: str
-    """Completes "the number of clusters is ..." where the method found it."""
-    confidence: str = "how strongly the ensemble supports the object's place"
-    """Completes "Confidence of an object: ..."."""
-    references: tuple[str, ...] = ()
-    title: str = ""
-    """What the letters stand for."""
-    does: str = ""
-    """What it does, for someone who never heard of it."""
-    use: str = ""
-    """When to use it, and when not."""
-    cost: str = ""
-    """Time and memory, n objects (p of them distinct), L partitions, K clusters in all of them."""
-    missing: str = ""
-    """How missing labels count."""
-
-
-_NO_NUMBER = "the one that was asked for"
-_LARGEST_MEMBERSHIP = "its largest membership"
-_OWN_SHARE = (
-    "of the votes that put it with the members of its own cluster and with those of the best "
-    "other one, the share for its own; near 0.5 the other would do as well"
-)
-_BOTH_SEEN = "A partition counts for a pair of objects only if it saw both."
-_IN_NO_CLUSTER = "An object is in no cluster of a partition that did not label it."
-_TREE_COST = (
-    "Time O(p^2 L); memory linear in n L, or up to the memory limit if that is faster. Objects "
-    "with the same labels cost nothing."
-)
-_BERIKOV_2016 = (
-    "V. Berikov (2016). Cluster ensemble with averaged co-association matrix maximizing the "
-    "expected margin. DOOR 2016, Vladivostok (CEUR Workshop Proceedings)."
-)
-_STREHL = (
-    "A. Strehl and J. Ghosh (2002). Cluster ensembles: a knowledge reuse framework for combining "
-    "multiple partitions. Journal of Machine Learning Research, 3, 583-617."
-)
-_FERN = (
-    "X. Z. Fern and C. E. Brodley (2004). Solving cluster ensemble problems by bipartite graph "
-    "partitioning. Proceedings of the 21st International Conference on Machine Learning. "
-    "doi:10.1145/1015330.1015414"
-)
-_DOMENICONI_2009 = (
-    "C. Domeniconi and M. Al-Razgan (2009). Weighted cluster ensembles: methods and analysis. "
-    "ACM Transactions on Knowledge Discovery from Data, 2(4), 17. doi:10.1145/1460797.1460800"
-)
-_LOURENCO = (
-    "A. Lourenço, S. Rota Bulò, N. Rebagliati, A. Fred, M. Figueiredo and M. Pelillo (2013). "
-    "Probabilistic evidence accumulation for clustering ensembles. ICPRAM 2013. "
-    "doi:10.5220/0004267900580067"
-)
-
-_HUANG_2018 = (
-    "D. Huang, C.-D. Wang and J.-H. Lai (2018). Locally weighted ensemble clustering. IEEE "
-    "Transactions on Cybernetics, 48(5), 1460-1473. doi:10.1109/TCYB.2017.2702343"
-)
-
-METHODS = {
-    "LACA": MethodWords(
-        "latent cluster analysis (LACA; Xie et al., 2013): a latent partition of maximum "
-        "likelihood, each partition of the ensemble having two probabilities of its own, to put "
-        "together what belongs together and to put together what does not",
-        "the one at which merging any two clusters would lower the likelihood",
-        _OWN_SHARE,
-        (
-            "Z. Xie, R. Dong, Z. Deng, Z. He and W. Yang (2013). A probabilistic approach to "
-            "latent cluster analysis. Proceedings of the 23rd International Joint Conference on "
-            "Artificial Intelligence (IJCAI).",
-        ),
-        "Latent cluster analysis",
-        "Takes every partition for a noisy view of one hidden partition, and learns how reliable "
-        "each is: how often it joins what belongs together (rho) and what does not (r). Good "
-        "partitions then count more, useless ones not at all, and misleading ones against "
-        "themselves. Learning and clustering alternate until nothing changes.",
-        "A good first choice: it needs no number of clusters and shrugs off bad partitions. With "
-        "a handful of partitions there is little to learn reliability from. refine=True raises "
-        "the likelihood further.",
-        "Time O(p^2 L) for each of a few rounds up to 20,000 distinct objects, O(n L k) beyond "
-        "(solver='multilevel'); memory linear in n L.",
-        _BOTH_SEEN,
-    ),
-    "EAC": MethodWords(
-        "evidence accumulation clustering (EAC; Fred and Jain, 2005): {linkage}-linkage "
-        "clustering of the objects, their similarity being the share of partitions that put "
-        "two of them together (co-association)",
-        "the one that lasts longest in the tree, the maximum-lifetime criterion",
-        _OWN_SHARE,
-        (
-            "A. L. N. Fred and A. K. Jain (2005). Combining multiple clusterings using evidence "
-            "accumulation. IEEE Transactions on Pattern Analysis and Machine Intelligence, "
-            "27(6), 835-850. doi:10.1109/TPAMI.2005.113",
-        ),
-        "Evidence accumulation clustering",
-        "Every partition votes on every pair of objects. The share of votes for together is "
-        "their similarity; a tree is built on it and cut, by default where a number of clusters "
-        "lasts longest.",
-        "The method to compare others with; easy to explain. linkage='average' for compact "
-        "clusters, linkage='single' for clusters of any shape such as spirals. All partitions "
-        "count the same: for an ensemble with many bad ones use LACA.",
-        _TREE_COST,
-        _BOTH_SEEN,
-    ),
-    "LWEA": MethodWords(
-        "locally weighted evidence accumulation (LWEA; Huang et al., 2018): average-linkage "
-        "clustering of the objects, their similarity being the summed weights of the clusters "
-        "that two of them share, where a cluster weighs less the more the other partitions split "
-        "it (theta = {theta})",
-        _NO_NUMBER,
-        _OWN_SHARE,
-        (_HUANG_2018,),
-        "Locally weighted evidence accumulation",
-        "Evidence accumulation in which clusters count differently. A cluster whose members the "
-        "other partitions keep together counts fully; one that they split counts little.",
-        "The first choice for partitions with many clusters, and for ensembles in which good and "
-        "bad clusters stand in the same partition. The number of clusters must be given.",
-        _TREE_COST,
-        _IN_NO_CLUSTER,
-    ),
-    "MSTEClust": MethodWords(
-        "MSTEClust (Berikov, 2016): a minimum spanning tree of the objects, cut at its heaviest "
-        "edges, each pair being judged by the group of partitions with the largest expected "
-        "margin",
-        "the one at which the criterion F, cost of clusters and of edges in them, is smallest",
-        _OWN_SHARE,
-        (_BERIKOV_2016,),
-        "Ensemble clustering by minimum spanning trees",
-        "For partitions from several algorithms, each run many times. For every pair of objects "
-        "it trusts the algorithm that is best there: valid, and of one mind about the pair. A "
-        "spanning tree of what these say is cut at its heaviest edges.",
-        "Several base algorithms of which each is good at a part of the data; clusters of any "
-        "shape. With one algorithm it is single linkage (EAC linkage='single'), and as easily "
-        "joined by a chain of wrong votes.",
-        "Time O(p^2 L), memory linear in n L.",
-        _BOTH_SEEN,
-    ),
-    "PWEC": MethodWords(
-        "pairwise weighted ensemble clustering (PWEC; Berikov, 2014), cut by '{cut}': groups of "
-        "partitions are weighed for each pair so that the variance of its margin is smallest",
-        "the one with the smallest criterion F (Berikov, 2016)",
-        _OWN_SHARE,
-        (
-            "V. Berikov (2014). Weighted ensemble of algorithms for complex data clustering. "
-            "Pattern Recognition Letters, 38, 99-106.",
-            _BERIKOV_2016,
-        ),
-        "Pairwise weighted ensemble clustering",
-        "For partitions from several algorithms. For every pair of objects the algorithms are "
-        "weighed by how settled they are about it: one that always says the same outweighs one "
-        "that is of two minds.",
-        "Several base algorithms of which none is known to be better. Where their validity can "
-        "be measured, MSTEClust uses it. cut='average' for compact clusters.",
-        "Time O(p^2 L), memory linear in n L; cut='average' keeps the separations of all pairs.",
-        _BOTH_SEEN,
-    ),
-    "HNE": MethodWords(
-        "hierarchical clustering by normalized edges (HNE; Li et al., 2007): objects that more "
-        "than a share of {threshold} of the partitions put together have an edge, and clusters "
-        "are merged by the number of edges between them, over that expected of their sizes",
-        "the one at which no edge is left between clusters",
-        _OWN_SHARE,
-        (
-            "Y. Li, J. Yu, P. Hao and Z. Li (2007). Clustering ensembles based on normalized "
-            "edges. PAKDD 2007, LNAI 4426. doi:10.1007/978-3-540-71701-0_71",
-        ),
-        "Hierarchical consensus by normalized edges",
-        "Draws an edge between objects that more than a share of the partitions put together, "
-        "and merges the clusters with most edges between them, given their sizes. A chain of "
-        "edges holds a cluster together, but a few edges do not join large ones.",
-        "Clusters of any shape, where single linkage would join everything by a few wrong votes. "
-        "threshold='auto' tries several thresholds.",
-        "Time O(p^2 L) for the graph; memory that of the graph, checked against the limit.",
-        "The share is among the partitions that saw both objects.",
-    ),
-    "MixtureModel": MethodWords(
-        "a mixture of multinomial distributions over the labels (Topchy et al., 2004, 2005), "
-        "fitted by the EM algorithm from {n_init} starts",
-        _NO_NUMBER,
-        _OWN_SHARE,
-        (
-            "A. Topchy, A. K. Jain and W. Punch (2004). A mixture model for clustering "
-            "ensembles. SIAM International Conference on Data Mining. "
-            "doi:10.1137/1.9781611972740.35",
-            "A. Topchy, A. K. Jain and W. Punch (2005). Clustering ensembles: models of "
-            "consensus and weak partitions. IEEE Transactions on Pattern Analysis and Machine "
-            "Intelligence, 27(12), 1866-1881. doi:10.1109/TPAMI.2005.237",
-        ),
-        "Mixture of multinomials over label vectors",
-        "Takes the labels of an object as draws from the distributions of one of k components, "
-        "and finds the components of highest likelihood by EM. Gives probabilities.",
-        "Very many objects, a number of clusters that is known, and missing labels. Partitions "
-        "are taken as independent, so probabilities come out near 0 and 1.",
-        "Time O(p K k) for each EM step, memory linear in n L.",
-        "Left out of the likelihood.",
-    ),
-    "Voting": MethodWords(
-        "{voting} voting after relabelling (Dudoit and Fridlyand, 2003; Ayad and Kamel, 2008): "
-        "partitions are given the same names for clusters, and each object the label with most "
-        "votes",
-        _NO_NUMBER,
-        _OWN_SHARE,
-        (
-            "S. Dudoit and J. Fridlyand (2003). Bagging to improve the accuracy of a clustering "
-            "procedure. Bioinformatics, 19(9), 1090-1099. doi:10.1093/bioinformatics/btg038",
-            "H. G. Ayad and M. S. Kamel (2008). Cumulative voting consensus method for "
-            "partitions with variable number of clusters. IEEE Transactions on Pattern Analysis "
-            "and Machine Intelligence, 30(1), 160-173. doi:10.1109/TPAMI.2007.1138",
-        ),
-        "Voting after relabelling",
-        "Renames the clusters of every partition to agree with a reference as well as can be, "
-        "and gives each object the label with most votes; repeated until nothing changes.",
-        "Partitions that all have about the number of clusters you want, such as bagged runs of "
-        "one algorithm. For partitions with many more clusters use voting='cumulative', or "
-        "another method.",
-        "Time O(n L k) for each of a few rounds, memory linear in n L.",
-        "No vote.",
-    ),
-    "PEACE": MethodWords(
-        "probabilistic evidence accumulation (PEACE; Lourenço et al., 2013): memberships of "
-        "maximum likelihood, the number of partitions that put two objects together being "
-        "binomial",
-        "the one that maximises a Bayesian information criterion on the scale of the labels",
-        _LARGEST_MEMBERSHIP,
-        (_LOURENCO,),
-        "Probabilistic evidence accumulation",
-        "Gives every object probabilities of belonging to each cluster, such that the votes of "
-        "the partitions on all pairs are most likely. The best of several random starts is kept.",
-        "When you want degrees of membership, for objects between clusters. Slower than methods "
-        "that give labels only; starts can end in different optima (runs_).",
-        "Time O(p^2 (k + L)) for each of some tens of passes and each start; memory linear in n L.",
-        _BOTH_SEEN,
-    ),
-    "BaumEagon": MethodWords(
-        "a factorisation of the co-association matrix into memberships of least squared error, "
-        "by the growth transform of Baum and Eagon (Lourenço et al., 2013)",
-        _NO_NUMBER,
-        _LARGEST_MEMBERSHIP,
-        (
-            _LOURENCO,
-            "L. E. Baum and J. A. Eagon (1967). An inequality with applications to statistical "
-            "estimation for probabilistic functions of Markov processes and to a model for "
-            "ecology. Bulletin of the American Mathematical Society, 73, 360-363.",
-        ),
-        "Soft consensus by factorising the co-association",
-        "Gives every object memberships whose products come nearest to the co-association in "
-        "the squared error.",
-        "The baseline of PEACE: degrees of membership by a simpler criterion. Prefer PEACE "
-        "unless you want the squared error.",
-        "Time O(p^2 (k + L)) for each step and start, memory linear in n L.",
-        _BOTH_SEEN,
-    ),
-    "CSPA": MethodWords(
-        "cluster-based similarity partitioning (CSPA; Strehl and Ghosh, 2002): the graph of the "
-        "co-association is cut into clusters",
-        _NO_NUMBER,
-        _OWN_SHARE,
-        (_STREHL,),
-        "Cluster-based similarity partitioning algorithm",
-        "Makes a graph of the objects, weighed by the share of partitions that put two of them "
-        "together, and cuts it into k parts.",
-        "Compact clusters of a known number. partitioner='metis' as in the paper makes parts of "
-        "about the same size; 'spectral' does not mind sizes.",
-        "Spectral: time and memory about linear in n L, plus an eigenproblem of size K; the matrix "
-        "is never made. METIS: the edges of the graph, up to p^2; checked against the limit.",
-        "No vote: the partition puts the object together with nobody.",
-    ),
-    "HGPA": MethodWords(
-        "hypergraph partitioning (HGPA; Strehl and Ghosh, 2002): every cluster of every partition "
-        "is a hyperedge, and the objects are cut apart with as few hyperedges cut as can be",
-        _NO_NUMBER,
-        _OWN_SHARE,
-        (_STREHL,),
-        "Hypergraph partitioning algorithm",
-        "Every cluster of every partition is a hyperedge over its objects. The hypergraph is cut "
-        "into k parts so that few hyperedges are cut: by its normalised cut (spectral), or by "
-        "Mt-KaHyPar into parts of about the same size.",
-        "Many objects, clusters of any size. Use partitioner='hypergraph' (extra 'hypergraph') "
-        "only where clusters are known to be of about the same size.",
-        "Spectral: time and memory about linear in n L, plus an eigenproblem of size K. "
-        "Mt-KaHyPar: up to seconds; many distinct label rows are cut in 1,000 groups.",
-        "An object is in no hyperedge of a partition that did not see it.",
-    ),
-    "MCLA": MethodWords(
-        "meta-clustering (MCLA; Strehl and Ghosh, 2002): the clusters of all partitions are "
-        "clustered by their Jaccard similarity, and each object goes to the group of clusters "
-        "that it is in most",
-        _NO_NUMBER,
-        _OWN_SHARE,
-        (_STREHL,),
-        "Meta-clustering algorithm",
-        "Clusters the clusters: those of all partitions are grouped by how many objects they "
-        "share, and each object goes to the group that it is in most often.",
-        "Partitions with about the number of clusters you want, and any number of objects: only "
-        "a graph of the clusters is made. Less suited where partitions have many small clusters.",
-        "Time O(n L^2) for what clusters share, memory for pairs of clusters that share objects.",
-        "An object counts where it has a label.",
-    ),
-    "HBGF": MethodWords(
-        "hybrid bipartite graph formulation (HBGF; Fern and Brodley, 2004): the graph of objects "
-        "and clusters, joined where an object is in a cluster, is cut into parts",
-        _NO_NUMBER,
-        _OWN_SHARE,
-        (_FERN,),
-        "Hybrid bipartite graph formulation",
-        "Makes a graph with a node for each object and each cluster of every partition, joined "
-        "where the object is in the cluster, and cuts objects and clusters at the same time.",
-        "Large data and a known number of clusters: the graph is as small as the ensemble. A "
-        "good default among the graph methods.",
-        "Time and memory about linear in n L, plus an eigenproblem of size K.",
-        "No edge to a partition that did not see the object.",
-    ),
-    "CoassociationKMeans": MethodWords(
-        "k-means on the rows of the co-association matrix (Kuncheva et al., 2006)",
-        _NO_NUMBER,
-        _OWN_SHARE,
-        (
-            "L. I. Kuncheva, S. T. Hadjitodorov and L. P. Todorova (2006). Experimental "
-            "comparison of cluster ensemble methods. Proceedings of the 9th International "
-            "Conference on Information Fusion. doi:10.1109/ICIF.2006.301614",
-            _DOMENICONI_2009,
-        ),
-        "k-means on co-association",
-        "Takes the co-association of an object with all others as its features, and runs "
-        "k-means on them (Co-as); with weighted=True, the weighted similarity of WSPA (wCo-as).",
-        "A baseline: compact clusters of a known number.",
-        "Time O(p L k) for each step, memory linear in n L plus K^2; the matrix is never made.",
-        "No vote: the partition puts the object together with nobody.",
-    ),
-    "WSPA": MethodWords(
-        "weighted similarity partitioning (WSPA; Domeniconi and Al-Razgan, 2009): the graph of "
-        "the objects, weighed by the {similarity} similarity of their cluster probabilities, is "
-        "cut into clusters",
-        _NO_NUMBER,
-        _OWN_SHARE,
-        (_DOMENICONI_2009,),
-        "Weighted similarity partitioning algorithm",
-        "As CSPA, but by how similar the probabilities of two objects are in each partition, "
-        "instead of whether they have the same label.",
-        "Soft base partitions, such as those of LACEnsemble or mixtures. With hard labels it is "
-        "CSPA.",
-        "Time O(n K k) for the cosine similarity, whose matrix is never made; similarity='kl' "
-        "needs all pairs.",
-        "An object is similar to nothing in a partition that did not see it.",
-    ),
-    "WBPA": MethodWords(
-        "weighted bipartite partitioning (WBPA; Domeniconi and Al-Razgan, 2009): the graph of "
-        "objects and clusters, weighed by the probability of the cluster given the object, is cut "
-        "into parts",
-        _NO_NUMBER,
-        _OWN_SHARE,
-        (_DOMENICONI_2009,),
-        "Weighted bipartite partitioning algorithm",
-        "As HBGF, but edges between objects and clusters weigh as much as the probability that "
-        "the object is in the cluster.",
-        "Soft base partitions and many objects. With hard labels it is HBGF.",
-        "Time and memory about linear in n K, plus an eigenproblem of size K.",
-        "No edge to a partition that did not see the object.",
-    ),
-    "WSBPA": MethodWords(
-        "weighted subspace bipartite partitioning (WSBPA; Domeniconi and Al-Razgan, 2009): as "
-        "weighted bipartite partitioning, and then each cluster gets a centre and feature weights "
-        "and each object the nearest centre in its weighted distance",
-        _NO_NUMBER,
-        _OWN_SHARE,
-        (_DOMENICONI_2009,),
-        "Weighted subspace bipartite partitioning algorithm",
-        "Cuts the graph of WBPA, gives each part the mean feature weights of its clusters and a "
-        "centre, and puts each object to the nearest centre in its own weighted distance. So "
-        "the clusters of the consensus say which features make them.",
-        "Clusters that live in different features, such as topics in texts, and when you want "
-        "to know which. Needs partitions with feature weights: LACEnsemble makes them.",
-        "As WBPA, plus O(n D k) for D features.",
-        "As in WBPA.",
-    ),
-    "LAC": MethodWords(
-        "locally adaptive clustering (LAC; Domeniconi et al., 2007)",
-        _NO_NUMBER,
-        "how strongly the ensemble supports the object's place",
-        (
-            "C. Domeniconi, D. Gunopulos, S. Ma, B. Yan, M. Al-Razgan and D. Papadopoulos (2007). "
-            "Locally adaptive metrics for clustering high dimensional data. Data Mining and "
-            "Knowledge Discovery, 14, 63-97. doi:10.1007/s10618-006-0060-8",
-            _DOMENICONI_2009,
-        ),
-        "Locally adaptive clustering (a base clusterer, not a consensus)",
-        "k-means in which every cluster has its own feature weights: features in which its "
-        "objects are close together count more. The width h says how strongly.",
-        "As the base of weighted ensembles: LACEnsemble runs it with many values of h, so that "
-        "none has to be chosen. By itself, where clusters live in different features. The scale "
-        "of the features matters.",
-        "Time O(n D k) for each iteration, memory linear in the data.",
-        "Features must not be missing.",
-    ),
-}
-"""One entry per method, by the name of its class."""
 
 _BASES = {
     "KMeans": "k-means",
@@ -423,17 +24,17 @@ _BASES = {
     "Birch": "BIRCH",
 }
 
+_MOST_EXCLUDED = 10  # columns named
 _SOFTWARE = (
     "F. Pedregosa et al. (2011). Scikit-learn: machine learning in Python. Journal of Machine "
     "Learning Research, 12, 2825-2830."
 )
-_AGREEMENT = _STREHL
+_COTERIE = "The coterie developers. coterie: cluster ensembles for Python, version {version}."
 
 
 def method_words(consensus: Any) -> MethodWords:
     """Return how to speak of a fitted consensus estimator, its parameters filled in."""
-    cls = type(consensus).__name__
-    words = METHODS.get(cls, MethodWords(cls, f"the one that {cls} finds"))
+    words = words_of(type(consensus))
     return words._replace(name=words.name.format_map(_Parameters(consensus.get_params(deep=False))))
 
 
@@ -480,7 +81,7 @@ def reason_for_number(consensus: Any) -> str:
 
 def methods_text(summary: dict[str, Any]) -> tuple[str, list[str]]:
     """Return a methods section for a summary, and its references."""
-    sentences = [_made(summary)]
+    sentences = [_made(summary), *_preparation(summary)]
     ensemble, agreement = summary["ensemble"], summary["agreement"]
     if ensemble["missing"] > 0:
         sentences.append(
@@ -495,16 +96,19 @@ def methods_text(summary: dict[str, Any]) -> tuple[str, list[str]]:
         sentences.append(
             f"This gave {k}; the number was not set but is {summary['consensus']['number']}."
         )
+    sentences += _convergence(summary["consensus"])
     sentences.append(
         f"The consensus shares a mean normalised mutual information of {agreement['anmi']:.2f} "
-        f"with the partitions (Strehl and Ghosh, 2002); objects are in their clusters with a "
-        f"mean confidence of {agreement['confidence']:.2f}."
+        f"with the partitions (Strehl and Ghosh, 2002). The mean confidence of the "
+        f"objects is {agreement['confidence']:.2f} (confidence of an object: "
+        f"{summary['consensus']['confidence']})."
     )
     seed = summary["generation"]["seed"] if summary["generation"] else None
-    software = ", ".join(f"{name} {version}" for name, version in summary["versions"].items())
+    own, *others = (f"{name} {version}" for name, version in summary["versions"].items())
     end = f" Seed: {seed}." if seed is not None else ""
-    sentences.append(f"Software: {software}.{end}")
-    references = {*summary["consensus"]["references"], _AGREEMENT}
+    sentences.append(f"The analysis was done with {own} under {_list(others)}.{end}")
+    coterie = _COTERIE.format(version=summary["versions"]["coterie"])
+    references = {*summary["consensus"]["references"], STREHL, coterie}
     if summary["generation"]:
         references.add(_SOFTWARE)
     return " ".join(sentences), sorted(references)
@@ -537,6 +141,34 @@ def _made(summary: dict[str, Any]) -> str:
     if parts:
         text += f", on a random {' and '.join(parts)} each time"
     return text + "."
+
+
+def _preparation(summary: dict[str, Any]) -> list[str]:
+    """Return the sentences on what was left out of the data or filled in."""
+    sentences = []
+    excluded = summary["excluded"]
+    if excluded:
+        named = [f"'{name}'" for name in excluded[:_MOST_EXCLUDED]]
+        if len(excluded) > _MOST_EXCLUDED:
+            named.append(f"{len(excluded) - _MOST_EXCLUDED} more")
+        subject = "The column" if len(excluded) == 1 else "The columns"
+        verb = "was" if len(excluded) == 1 else "were"
+        sentences.append(f"{subject} {_list(named)} {verb} left out.")
+    if summary["n_imputed"]:
+        values = count(summary["n_imputed"], "missing value")
+        verb = "was" if summary["n_imputed"] == 1 else "were"
+        sentences.append(f"{values} of the features {verb} filled in.")
+    return sentences
+
+
+def _convergence(consensus: dict[str, Any]) -> list[str]:
+    """Return the sentence on whether an iterative method has converged."""
+    if not isinstance(consensus["converged"], bool):
+        return []
+    steps = f" after {count(consensus['n_iter'], 'iteration')}" if consensus["n_iter"] else ""
+    if consensus["converged"]:
+        return [f"The method converged{steps}."]
+    return [f"The method stopped{steps} without having converged."]
 
 
 def count(n: int, noun: str) -> str:

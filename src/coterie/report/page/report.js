@@ -20,6 +20,7 @@
   const group = unpack(data.group);
   const confidence = unpack(data.confidence);
   const shown = data.shown ? unpack(data.shown) : new Uint32Array(0);
+  const runnerUp = unpack(data.runner_up); // from 1; 0: none
   const truth = data.truth ? unpack(data.truth.codes) : null;
   const fitted = numbers.indexOf(data.fitted);
   let at = fitted;
@@ -57,7 +58,12 @@
   const palette = data.palette.map((hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)));
   const SHAPES = 6;
   const hues = matchColours();
-  const colour = (c) => palette[hues[at][c] % palette.length];
+  // After the last colour they come again, darker and then lighter.
+  const TONES = [[0, 0, 0], [0, 0, 0], [255, 255, 255]];
+  const colour = (c) => {
+    const round = Math.floor(hues[at][c] / palette.length) % TONES.length;
+    return mix(palette[hues[at][c] % palette.length], TONES[round], round ? 0.4 : 0);
+  };
   const shape = (c) => (hues[at][c] + Math.floor(hues[at][c] / palette.length)) % SHAPES;
   const css = (rgb) => "rgb(" + rgb.map(Math.round).join(",") + ")";
   const mix = (a, b, t) => a.map((x, i) => x + (b[i] - x) * t);
@@ -270,7 +276,6 @@
     }
 
     function strips(context, rowCluster, columnCluster, look) {
-      context.font = "600 11px system-ui, sans-serif";
       context.textAlign = "center";
       context.textBaseline = "middle";
       const draw = (clusters, vertical) => {
@@ -281,7 +286,9 @@
           context.fillStyle = css(strong(run.cluster));
           if (vertical) context.fillRect(0, from, STRIP - 3, length);
           else context.fillRect(from, 0, length, STRIP - 3);
-          if (length < 13 + 6 * String(run.cluster).length) continue;
+          const room = vertical ? length : length / String(run.cluster).length;
+          if (room < (vertical ? 9 : 6)) continue;
+          context.font = "600 " + (room < (vertical ? 12 : 8) ? 9 : 11) + "px system-ui, sans-serif";
           const [r, g, b] = strong(run.cluster);
           context.fillStyle = 0.3 * r + 0.6 * g + 0.1 * b > 140 ? "#000" : "#fff";
           if (vertical) context.fillText(run.cluster, (STRIP - 3) / 2, from + length / 2);
@@ -492,11 +499,32 @@
 
   // --- map of the objects -------------------------------------------------------------------
 
-  const map = (function () {
-    const canvas = $("map");
+  const map = makeMap($("map"), $("map-readout"));
+  const spot = makeMap($("spot"), null); // the same beside the table
+
+  function roundTicks(low, high) {
+    if (!(high > low)) return [];
+    const rough = (high - low) / 4;
+    const power = 10 ** Math.floor(Math.log10(rough));
+    const step = power * [1, 2, 5, 10].find((s) => power * s >= rough * 0.999);
+    const ticks = [];
+    for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; i++) ticks.push(i * step);
+    return ticks;
+  }
+
+  function shortened(context, text, width) {
+    if (context.measureText(text).width <= width) return text;
+    let length = text.length;
+    while (length > 1 && context.measureText(text.slice(0, length) + "…").width > width) length--;
+    return text.slice(0, length) + "…";
+  }
+
+  function makeMap(canvas, readout) {
     if (!canvas || !data.projection) return null;
     const x = unpack(data.projection.x);
     const y = unpack(data.projection.y);
+    const [acrossName, upName] = data.projection.axes;
+    const measured = data.projection.measured;
     const range = (values) => {
       let low = Infinity;
       let high = -Infinity;
@@ -509,11 +537,14 @@
     const [lowX, wideX] = range(x);
     const [lowY, wideY] = range(y);
     const PAD = 14;
+    const LEFT = measured ? 46 : 24; // room for the names of the axes, and numbers if they have any
+    const BOTTOM = measured ? 38 : 24;
     let size = { width: 300, height: 300 };
     let marked = [];
     let reading = -1;
-    const px = (s) => PAD + ((x[s] - lowX) / wideX) * (size.width - 2 * PAD);
-    const py = (s) => size.height - PAD - ((y[s] - lowY) / wideY) * (size.height - 2 * PAD);
+    let stressed = -1; // the cluster that is drawn strongly; -1: all
+    const px = (s) => LEFT + PAD + ((x[s] - lowX) / wideX) * (size.width - LEFT - 2 * PAD);
+    const py = (s) => size.height - BOTTOM - PAD - ((y[s] - lowY) / wideY) * (size.height - BOTTOM - 2 * PAD);
 
     function mark(context, c, cx, cy, r) {
       context.beginPath();
@@ -529,36 +560,84 @@
       context.fill();
     }
 
+    function axes(context, look) {
+      const right = size.width - 0.5;
+      const bottom = size.height - BOTTOM - 0.5;
+      context.strokeStyle = css(look.line);
+      context.lineWidth = 1;
+      context.strokeRect(LEFT + 0.5, 0.5, right - LEFT - 0.5, bottom - 0.5);
+      context.fillStyle = css(look.soft);
+      context.font = "11px system-ui, sans-serif";
+      context.textAlign = "center";
+      context.textBaseline = "alphabetic";
+      context.fillText(shortened(context, acrossName, right - LEFT), (LEFT + right) / 2, size.height - 6);
+      context.save();
+      context.translate(11, bottom / 2);
+      context.rotate(-Math.PI / 2);
+      context.fillText(shortened(context, upName, bottom), 0, 0);
+      context.restore();
+      if (!measured) return;
+      for (const tick of roundTicks(lowX, lowX + wideX)) {
+        const at = LEFT + PAD + ((tick - lowX) / wideX) * (size.width - LEFT - 2 * PAD);
+        context.fillText(digits(tick), at, bottom + 14);
+        context.fillRect(at, bottom, 1, 4);
+      }
+      if (!upName) return;
+      context.textAlign = "right";
+      context.textBaseline = "middle";
+      for (const tick of roundTicks(lowY, lowY + wideY)) {
+        const at = bottom - PAD - ((tick - lowY) / wideY) * (size.height - BOTTOM - 2 * PAD);
+        context.fillText(digits(tick), LEFT - 6, at);
+        context.fillRect(LEFT - 4, at, 4, 1);
+      }
+    }
+
     function draw() {
       const look = theme();
       const width = canvas.clientWidth || 300;
       const drawn = fit(canvas, Math.round(width * 0.9));
       const context = drawn.context;
       size = { width: drawn.width, height: drawn.height };
-      context.strokeStyle = css(look.line);
-      context.strokeRect(0.5, 0.5, size.width - 1, size.height - 1);
+      axes(context, look);
       const r = m <= 300 ? 4 : m <= 1500 ? 3 : 2;
-      context.globalAlpha = m <= 300 ? 0.85 : 0.65;
+      const full = m <= 300 ? 0.85 : 0.65;
       for (let s = 0; s < m; s++) {
         const c = clusterOf(shown[s]);
+        context.globalAlpha = stressed < 0 || c === stressed ? full : 0.08;
         context.fillStyle = css(strong(c));
         mark(context, c, px(s), py(s), r);
       }
       context.globalAlpha = 1;
       number(context, look);
       context.strokeStyle = css(look.ink);
-      context.lineWidth = 2;
       for (const i of marked) {
         const s = whereShown.get(i);
         if (s === undefined) continue;
+        context.fillStyle = css(strong(clusterOf(i)));
+        mark(context, clusterOf(i), px(s), py(s), r + 1.5);
+        context.lineWidth = 2;
         context.beginPath();
-        context.arc(px(s), py(s), r + 5, 0, 6.2832);
+        context.arc(px(s), py(s), r + 6, 0, 6.2832);
         context.stroke();
       }
+      if (marked.length === 1 && whereShown.has(marked[0])) lines(context, whereShown.get(marked[0]), r);
+    }
+
+    // Lines from the frame to the one object that is marked: a ring alone is lost among many.
+    function lines(context, s, r) {
+      context.lineWidth = 1;
+      context.globalAlpha = 0.5;
+      context.beginPath();
+      context.moveTo(LEFT, py(s));
+      context.lineTo(px(s) - r - 6, py(s));
+      context.moveTo(px(s), size.height - BOTTOM);
+      context.lineTo(px(s), py(s) + r + 6);
+      context.stroke();
+      context.globalAlpha = 1;
     }
 
     // The number of a cluster stands at the object nearest to its middle: that of a bent one may
-    // lie in another.
+    // lie in another. Where numbers would cover each other, that of the larger cluster is drawn.
     function number(context, look) {
       const members = new Map();
       for (let s = 0; s < m; s++) {
@@ -566,19 +645,25 @@
         if (!members.has(c)) members.set(c, []);
         members.get(c).push(s);
       }
-      context.font = "700 14px system-ui, sans-serif";
+      const high = members.size > 10 ? 12 : 14;
+      context.font = "700 " + high + "px system-ui, sans-serif";
       context.textAlign = "center";
       context.textBaseline = "middle";
       context.lineJoin = "round";
       const median = (list, f) => list.map(f).sort((a, b) => a - b)[list.length >> 1];
-      for (const [c, list] of members) {
-        if (members.size > 30 && list.length < m / 50) continue;
+      const taken = [];
+      for (const c of Array.from(members.keys()).sort((a, b) => a - b)) {
+        const list = members.get(c);
+        if (stressed >= 0 && c !== stressed) continue;
         const mx = median(list, px);
         const my = median(list, py);
         const far = (s) => (px(s) - mx) ** 2 + (py(s) - my) ** 2;
         const best = list.reduce((a, b) => (far(b) < far(a) ? b : a));
         const cx = px(best);
         const cy = py(best);
+        const wide = context.measureText(c).width;
+        if (taken.some((t) => Math.abs(t.cx - cx) < (t.wide + wide) / 2 && Math.abs(t.cy - cy) < high * 0.8)) continue;
+        taken.push({ cx, cy, wide });
         context.strokeStyle = css(look.ground);
         context.lineWidth = 4;
         context.strokeText(c, cx, cy);
@@ -588,58 +673,101 @@
     }
 
     function tell(s) {
-      const out = $("map-readout");
       reading = s;
-      if (s < 0) {
-        marked = [];
-        out.textContent = out.dataset.hint;
-      } else {
-        const i = shown[s];
-        marked = [i];
-        const known = className(i);
-        out.textContent = name(i) + ": cluster " + clusterOf(i) + ", confidence " + confidence[i].toFixed(2) + (known ? ", known class " + known : "") + ".";
-      }
+      marked = s < 0 ? [] : [shown[s]];
+      readout.textContent = s < 0 ? readout.dataset.hint : described(shown[s]) + ".";
       draw();
     }
 
-    canvas.addEventListener("pointermove", (event) => {
-      const box = canvas.getBoundingClientRect();
-      const mx = event.clientX - box.left;
-      const my = event.clientY - box.top;
-      let best = -1;
-      let nearest = 400;
-      for (let s = 0; s < m; s++) {
-        const d = (px(s) - mx) ** 2 + (py(s) - my) ** 2;
-        if (d < nearest) {
-          nearest = d;
-          best = s;
+    if (readout) {
+      canvas.addEventListener("pointermove", (event) => {
+        const box = canvas.getBoundingClientRect();
+        const mx = event.clientX - box.left;
+        const my = event.clientY - box.top;
+        let best = -1;
+        let nearest = 400;
+        for (let s = 0; s < m; s++) {
+          const d = (px(s) - mx) ** 2 + (py(s) - my) ** 2;
+          if (d < nearest) {
+            nearest = d;
+            best = s;
+          }
         }
-      }
-      if (best !== reading) tell(best);
-    });
-    canvas.addEventListener("pointerleave", () => {
-      if (document.activeElement !== canvas) tell(-1);
-    });
-    canvas.addEventListener("blur", () => tell(-1));
-    const byX = Array.from(shown.keys()).sort((a, b) => x[a] - x[b] || a - b);
-    canvas.addEventListener("keydown", (event) => {
-      const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
-      if (!(event.key in steps) || !m) return;
-      event.preventDefault();
-      const step = steps[event.key] * (event.shiftKey ? 10 : 1);
-      const here = reading < 0 ? (step > 0 ? -1 : m) : byX.indexOf(reading);
-      tell(byX[Math.max(0, Math.min(m - 1, here + step))]);
-    });
-
-    tell(-1);
+        if (best !== reading) tell(best);
+      });
+      canvas.addEventListener("pointerleave", () => {
+        if (document.activeElement !== canvas) tell(-1);
+      });
+      canvas.addEventListener("blur", () => tell(-1));
+      const byX = Array.from(shown.keys()).sort((a, b) => x[a] - x[b] || a - b);
+      canvas.addEventListener("keydown", (event) => {
+        const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+        if (!(event.key in steps) || !m) return;
+        event.preventDefault();
+        const step = steps[event.key] * (event.shiftKey ? 10 : 1);
+        const here = reading < 0 ? (step > 0 ? -1 : m) : byX.indexOf(reading);
+        tell(byX[Math.max(0, Math.min(m - 1, here + step))]);
+      });
+      readout.textContent = readout.dataset.hint;
+    }
     return {
       draw,
+      say(words) {
+        readout.textContent = words;
+      },
       mark(objects) {
         marked = objects;
         draw();
       },
+      stress(cluster) {
+        stressed = cluster;
+        draw();
+      },
     };
-  })();
+  }
+
+  function described(i) {
+    let text = name(i) + ": cluster " + clusterOf(i) + ", confidence " + confidence[i].toFixed(2);
+    if (at === fitted && runnerUp[i] > 0) text += ", runner-up cluster " + (runnerUp[i] - 1);
+    return text + (className(i) ? ", known class " + className(i) : "");
+  }
+
+  if (map) {
+    let lowerNames = null;
+    const find = (text, from) => {
+      const wanted = text.trim().toLowerCase();
+      if (!wanted) return [-1, 0];
+      if (lowerNames === null) lowerNames = Array.from({ length: n }, (_, i) => name(i).toLowerCase());
+      const whole = lowerNames.indexOf(wanted);
+      const hits = whole >= 0 ? [whole] : lowerNames.flatMap((words, i) => (words.includes(wanted) ? [i] : []));
+      return [hits.length ? hits[from % hits.length] : -1, hits.length];
+    };
+    let turn = 0;
+    const search = () => {
+      const [i, hits] = find($("find").value, turn);
+      if (i < 0) {
+        map.mark([]);
+        map.say($("find").value.trim() ? "No object of this name." : $("map-readout").dataset.hint);
+        return;
+      }
+      map.mark([i]);
+      if (heat) heat.point(i);
+      const more = hits > 1 ? " (" + ((turn % hits) + 1) + " of " + thousands(hits) + "; Enter for the next)" : "";
+      map.say(described(i) + more + (whereShown.has(i) ? "." : ". It is not among the objects that are drawn."));
+    };
+    $("find").addEventListener("input", () => {
+      turn = 0;
+      search();
+    });
+    $("find").addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      turn++;
+      search();
+    });
+    $("map-cluster").addEventListener("change", (event) =>
+      map.stress(event.target.value === "" ? -1 : Number(event.target.value)),
+    );
+  }
 
   // --- clusters and profiles ----------------------------------------------------------------
 
@@ -801,9 +929,12 @@
           element("td", { class: "name" }, [button]),
           clusterCell(clusterOf(i)),
           element("td", { class: "n", text: confidence[i].toFixed(3) }),
+          at === fitted && runnerUp[i] > 0
+            ? clusterCell(runnerUp[i] - 1)
+            : element("td", { class: "n", text: at === fitted ? "" : "–" }),
         ];
         if (truth !== null) cells.push(element("td", { class: "name", text: className(i) }));
-        body.append(element("tr", {}, cells));
+        body.append(element("tr", { "data-object": i }, cells));
       }
       const from = rows.length ? page * PAGE + 1 : 0;
       $("objects-count").textContent =
@@ -815,10 +946,11 @@
 
     function point(i) {
       const there = heat ? heat.point(i) : false;
-      if (map) map.mark([i]);
-      $("objects-told").textContent = there
-        ? name(i) + " is marked in the pictures."
-        : name(i) + " is not among the objects that are drawn.";
+      for (const picture of [map, spot]) if (picture) picture.mark([i]);
+      $("objects-told").textContent =
+        described(i) + (there ? ". It is marked in the pictures." : ". It is not among the objects that are drawn.");
+      for (const row of body.rows) row.classList.toggle("pressed", row.dataset.object === String(i));
+      $("spot-place").scrollIntoView({ block: "nearest" });
     }
 
     for (const button of document.querySelectorAll("#objects button[data-by]"))
@@ -853,10 +985,7 @@
     $("objects-last").addEventListener("click", turn(() => Infinity));
 
     function renumber() {
-      const select = $("objects-cluster");
-      select.replaceChildren(element("option", { value: "", text: "all clusters" }));
-      for (let c = 0; c < Math.min(numbers[at], 200); c++)
-        select.append(element("option", { value: c, text: "cluster " + c }));
+      offerClusters($("objects-cluster"));
       cluster = "";
       if (sorted.by === "cluster") sort();
       search();
@@ -868,6 +997,30 @@
   })();
 
   // --- the number of clusters ---------------------------------------------------------------
+
+  function offerClusters(select) {
+    select.replaceChildren(element("option", { value: "", text: "all clusters" }));
+    for (let c = 0; c < Math.min(numbers[at], 200); c++)
+      select.append(element("option", { value: c, text: "cluster " + c }));
+  }
+
+  const inTitle = document.title.slice(several(data.fitted, "cluster").length);
+
+  // Title, tiles and scores at the number of the slider.
+  function drawFacts() {
+    const words = several(numbers[at], "cluster");
+    const rounded = (value, places) => (value === null || value === undefined ? "–" : value.toFixed(places));
+    document.title = words + inTitle;
+    $("title-number").textContent = words;
+    $("fact-clusters").textContent = thousands(numbers[at]);
+    $("fact-confidence").textContent = rounded(data.agreement[at].confidence, 2);
+    $("fact-anmi").textContent = rounded(data.agreement[at].anmi, 2);
+    if (!data.scores) return;
+    $("fact-nmi").textContent = rounded(data.scores[at].nmi, 2);
+    $("scores-number").textContent = words;
+    for (const cell of document.querySelectorAll("[data-score]"))
+      cell.textContent = rounded(data.scores[at][cell.dataset.score], 3);
+  }
 
   const slider = $("k");
 
@@ -887,6 +1040,11 @@
       mark.classList.toggle("now", Number(mark.dataset.number) === k);
     for (const words of document.querySelectorAll(".at-number"))
       words.textContent = at === fitted ? "" : " (at " + several(data.fitted, "cluster") + ")";
+    if (map) {
+      offerClusters($("map-cluster"));
+      map.stress(-1);
+    }
+    drawFacts();
     redraw();
     objects.renumber();
     drawClusters();
@@ -898,6 +1056,7 @@
   function redraw() {
     if (heat) heat.draw();
     if (map) map.draw();
+    if (spot) spot.draw();
   }
 
   if (slider) {
@@ -918,11 +1077,13 @@
     // Confidence belongs to the fitted number: beside other labels it would mislead.
     if (at === fitted) heading.push("confidence");
     if (truth !== null) heading.push("truth");
+    if (at === fitted) heading.push("runner_up");
     const lines = [heading.join(",")];
     for (let i = 0; i < n; i++) {
       let line = field(name(i)) + "," + clusterOf(i);
       if (at === fitted) line += "," + confidence[i].toFixed(6);
       if (truth !== null) line += "," + field(className(i));
+      if (at === fitted) line += "," + (runnerUp[i] > 0 ? runnerUp[i] - 1 : "");
       lines.push(line);
     }
     return lines.join("\n") + "\n";

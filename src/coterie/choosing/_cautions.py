@@ -1,0 +1,158 @@
+"""Cautions: what speaks against trusting a consensus, in plain sentences."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.decomposition import PCA
+
+from coterie.choosing._structure import CLEAR, structure_test
+from coterie.ensemble import Ensemble
+from coterie.generation._threads import one_thread
+
+__all__ = ["Caution", "cautions"]
+
+_TINY_SHARE = 0.05  # of the mean size of a cluster
+_LOPSIDED_SHARE = 0.95  # of the objects in one cluster
+_LEAST_OBJECTS, _LEAST_PARTITIONS = 20, 10  # with fewer a gap cannot be tested
+_MOST_OBJECTS, _MOST_FEATURES = 500, 50  # in the test for a gap: it takes well below a second
+_MOST_NAMED = 5
+
+
+class Caution(NamedTuple):
+    """One reason to be careful with a consensus."""
+
+    kind: str
+    """'unlabelled', 'lopsided', 'tiny' or 'no_gap'."""
+    words: str
+    """The reason in plain sentences."""
+
+
+def cautions(model: Any, X: ArrayLike | Any | None = None) -> list[Caution]:
+    """Return the reasons to be careful with a consensus; none means that none was found.
+
+    - 'unlabelled': no partition has a label for some objects.
+    - 'lopsided': one of several clusters holds at least 95 % of the objects.
+    - 'tiny': a cluster has a single object, or less than 5 % of the mean size of a cluster.
+    - 'no_gap': `coterie.structure_test` finds no emptier region between dense ones, in the
+      features if they are given, else in at least ten partitions. Uniform noise gets a consensus
+      with a high confidence too, because its partitions cut it alike.
+
+    Parameters
+    ----------
+    model : fitted consensus function or ConsensusClustering
+        What found the clusters.
+    X : {array-like, sparse matrix} of shape (n_objects, n_features), optional
+        The features as they were clustered. A sample of at most 500 objects is tested, of many
+        features the first 50 principal components.
+
+    Returns
+    -------
+    found : list of Caution
+        The same for the same input.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import EAC
+    >>> from coterie.choosing import cautions
+    >>> votes = np.zeros((40, 3), dtype=int)
+    >>> votes[7] = 1
+    >>> [caution.kind for caution in cautions(EAC(n_clusters=2).fit(votes))]
+    ['lopsided', 'tiny']
+    """
+    consensus = getattr(model, "consensus_", model)
+    ensemble, labels = consensus.ensemble_, consensus.labels_
+    sizes = np.bincount(labels)
+    found = [_unlabelled(ensemble), _lopsided(sizes), _tiny(sizes)]
+    if len(sizes) > 1 and found[1] is None and not _has_gap(ensemble, X):
+        found.append(_no_gap(float(consensus.confidence_.mean()), of_features=X is not None))
+    return [caution for caution in found if caution is not None]
+
+
+def _unlabelled(ensemble: Ensemble) -> Caution | None:
+    n = int((ensemble.labels < 0).all(axis=1).sum())
+    if n == 0:
+        return None
+    subject = "1 object has" if n == 1 else f"{n:,} objects have"
+    return Caution(
+        "unlabelled",
+        f"{subject} no label in any partition: nothing is known about {'it' if n == 1 else 'them'}"
+        ", and the cluster shown is arbitrary.",
+    )
+
+
+def _lopsided(sizes: NDArray[np.int64]) -> Caution | None:
+    n = int(sizes.sum())
+    if len(sizes) < 2 or sizes[0] < _LOPSIDED_SHARE * n:
+        return None
+    return Caution(
+        "lopsided",
+        f"One cluster holds {sizes[0]:,} of {n:,} objects. This splits off a few objects rather "
+        "than finding groups, and a high confidence says no more than that. Look for outliers, "
+        "standardise the features, or ask for another number of clusters.",
+    )
+
+
+def _tiny(sizes: NDArray[np.int64]) -> Caution | None:
+    """Caution of clusters of one object, or of less than 5 % of the mean size."""
+    if len(sizes) < 2:
+        return None
+    least = max(2.0, _TINY_SHARE * float(sizes.mean()))
+    tiny = np.flatnonzero(sizes < least)
+    if len(tiny) == 0:
+        return None
+    shown = ", ".join(f"{c} ({_objects(int(sizes[c]))})" for c in tiny[:_MOST_NAMED])
+    more = f" and {len(tiny) - _MOST_NAMED} more" if len(tiny) > _MOST_NAMED else ""
+    subject = "Cluster" if len(tiny) == 1 else f"{len(tiny)} clusters are tiny:"
+    verb = " is tiny" if len(tiny) == 1 else ""
+    return Caution(
+        "tiny",
+        f"{subject} {shown}{more}{verb}. The mean is {_objects(round(sizes.mean()))} per cluster. "
+        "Look at these objects before you take them for groups: they may be outliers or errors.",
+    )
+
+
+def _has_gap(ensemble: Ensemble, X: Any) -> bool:
+    """Whether clusters are set apart, or it cannot be tested."""
+    if ensemble.n_objects < _LEAST_OBJECTS:
+        return True
+    # Many small products: several threads would wait for each other.
+    with one_thread():
+        if X is not None:
+            return structure_test(_sample(X), random_state=0).has_structure
+        if ensemble.n_partitions < _LEAST_PARTITIONS:
+            return True
+        return structure_test(ensemble, random_state=0).statistic >= CLEAR
+
+
+def _no_gap(confidence: float, *, of_features: bool) -> Caution:
+    compared = (
+        "the objects are no more set apart than evenly spread ones would be"
+        if of_features
+        else "the partitions agree on clusters no more clearly than those of evenly spread objects"
+    )
+    return Caution(
+        "no_gap",
+        f"No gap between the clusters was found: {compared}. The mean confidence of "
+        f"{confidence:.2f} says that the partitions cut the data alike, not that the clusters are "
+        "separate. They may touch or overlap, or there may be none.",
+    )
+
+
+def _sample(X: Any) -> NDArray[np.float64]:
+    """Return some rows of the features; of many features their principal components."""
+    X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
+    if X.shape[0] > _MOST_OBJECTS:
+        rows = np.random.default_rng(0).choice(X.shape[0], _MOST_OBJECTS, replace=False)
+        X = X[np.sort(rows)]
+    dense: NDArray[np.float64] = X.toarray() if hasattr(X, "toarray") else X
+    if min(dense.shape) > _MOST_FEATURES:
+        dense = PCA(_MOST_FEATURES, random_state=0).fit_transform(dense)
+    return dense
+
+
+def _objects(n: int) -> str:
+    return f"{n:,} object" + "s" * (n != 1)
