@@ -522,7 +522,7 @@ def _large_table(results: Results) -> Iterator[Table]:
         digits=2,
         notes=[
             "60 k-means partitions: of the default recipe (each fitted to 5,000 objects drawn at "
-            "random, in at most ten iterations, all others assigned to the nearest centre), and "
+            "random, in at most 30 iterations, all others assigned to the nearest centre), and "
             "with the same numbers of clusters on all objects until they converge. ARI of the "
             "default consensus, told the number of classes. Seconds of processor time of the "
             "whole, partitions and consensus. One run, of at most 20,000 objects."
