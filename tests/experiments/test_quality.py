@@ -62,7 +62,7 @@ def test_rules_find_blobs():
     assert quality.numbers_tried(X[:5]) == range(2, 5)
 
 
-def test_calibration_by_both_rules():
+def test_calibration_by_every_rule():
     labels = np.array([0, 0, 0, 0, 1, 1, 2, 2])
     classes = np.array([0, 0, 0, 1, 1, 1, 0, 0])  # cluster 2 has no class left to match
     confidence = np.array([1.0, 0.95, 0.95, 0.35, 0.5, 0.5, 0.72, 0.78])
@@ -70,6 +70,7 @@ def test_calibration_by_both_rules():
     assert found["told_objects"] == [0, 0, 0, 1, 0, 2, 0, 2, 0, 3]
     assert found["told_objects_most"] == [0, 0, 0, 0, 0, 2, 0, 2, 0, 3]
     assert found["told_objects_match"] == [0, 0, 0, 0, 0, 2, 0, 0, 0, 3]
+    assert found["told_objects_home"] == [0, 0, 0, 0, 0, 2, 0, 0, 0, 3]
     assert found["told_clusters"] == [0, 0, 0, 0, 0, 1, 0, 1, 1, 0]
     assert found["told_clusters_match"] == [0, 0, 0, 0, 0, 1, 0, 0, 0.75, 0]
     assert found["told_objects_sum"][7] == pytest.approx(1.5)

@@ -94,7 +94,7 @@ CALIBRATED = {
     "untold": "untold",
     "earlier": "earlier default, untold",
 }
-RULES = {"match": "best matching", "most": "class of most"}
+RULES = {"match": "best matching", "most": "class of most", "home": "cluster of most"}
 
 WHY = {
     "letter": "26 classes that overlap (their own silhouette is 0.01), and no gap is found. Three "
@@ -247,8 +247,12 @@ def _calibration(
         f"{name}_clusters": _histogram(mean),
         f"{name}_clusters_sum": _histogram(mean, mean),
     }
-    for rule, partner in (("match", matched), ("most", table.argmax(axis=1))):
-        right = partner[labels] == classes
+    right_by = {
+        "match": matched[labels] == classes,
+        "most": table.argmax(axis=1)[labels] == classes,
+        "home": table.argmax(axis=0)[classes] == labels,
+    }
+    for rule, right in right_by.items():
         share = np.bincount(labels, right) / sizes
         result[f"{name}_objects_{rule}"] = _histogram(confidence, right)
         result[f"{name}_clusters_{rule}"] = _histogram(mean, share)
@@ -449,9 +453,11 @@ def _calibration_table(results: Results) -> Table:
             "Objects by the tenth that their confidence is in, clusters by the tenth of their mean "
             "confidence; tenths with fewer than ten are left out. An object is right by *best "
             "matching* if its class is the one that its cluster has in the best one-to-one "
-            "matching of clusters and classes; so with too few or too many clusters many must "
-            "be wrong. It is right by *class of most* if its class is that of most objects in "
-            "its cluster. *gap* is the mean distance between confidence and share of right ones.",
+            "matching of clusters and classes: strict where their numbers differ. By *class of "
+            "most* it is right if its class is that of most objects in its cluster: this "
+            "forgives too many clusters. By *cluster of most*, if its cluster is that of most "
+            "objects of its class: this forgives too few. *gap* is the mean distance between "
+            "confidence and share of right ones.",
             "![Share of right objects and clusters by confidence](figures/quality-calibration.png)",
         ],
     )
@@ -530,7 +536,7 @@ def figures(results: Results) -> dict[str, Figure]:
         figure = Figure(figsize=(7.0, 7.0), layout="constrained")
         shown = [
             (what, name, rule)
-            for name, rule in (("told", "match"), ("untold", "most"))
+            for name, rule in (("told", "match"), ("untold", "home"))
             for what in ("objects", "clusters")
         ]
         for ax, (what, name, rule) in zip(figure.subplots(2, 2).flat, shown, strict=True):
