@@ -47,6 +47,8 @@ if TYPE_CHECKING:  # for editors and type checkers; the names themselves come fr
     from coterie.consensus._wspa import WSPA as WSPA
     from coterie.ensemble import Ensemble as Ensemble
     from coterie.generation import LAC as LAC
+    from coterie.generation import USPEC as USPEC
+    from coterie.generation import BoostKMeans as BoostKMeans
     from coterie.generation import LACEnsemble as LACEnsemble
     from coterie.generation import RandomizedEnsemble as RandomizedEnsemble
     from coterie.preparation import TablePreparation as TablePreparation
@@ -60,11 +62,13 @@ _HOME = {
     "structure_test": "coterie.choosing",
     "ConsensusClustering": "coterie.clustering",
     "Ensemble": "coterie.ensemble",
+    "BoostKMeans": "coterie.generation",
     "LAC": "coterie.generation",
     "LACEnsemble": "coterie.generation",
     "MemoryLimitError": "coterie._memory",
     "RandomizedEnsemble": "coterie.generation",
     "TablePreparation": "coterie.preparation",
+    "USPEC": "coterie.generation",
 }
 _MODULES = ("datasets", "metrics", "plotting")
 

@@ -9,18 +9,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin, clone
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie._model_file import load_model, save_model
 from coterie._notebook import FittedRepr
 from coterie._reading import check_names_unique
-from coterie.choosing._how_many import MIN_SHARE, how_many_clusters
+from coterie.choosing._how_many import MIN_SHARE, ClusterNumbers, how_many_clusters
 from coterie.consensus import CONSENSUS
 from coterie.consensus._base import BaseConsensus, pass_seed
-from coterie.generation._recipes import make_generator
+from coterie.ensemble import Ensemble
+from coterie.generation._recipes import draw_seed, make_generator
 
-__all__ = ["DEFAULT_CONSENSUS", "ConsensusClustering"]
+__all__ = ["DEFAULT_CONSENSUS", "ConsensusClustering", "by_name", "choose_number"]
 
 DEFAULT_CONSENSUS = "lwea"
 SETTINGS: dict[str, dict[str, Any]] = {"lwea": {"min_share": MIN_SHARE, "max_objects": 10_000}}
@@ -49,8 +50,8 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         Number of parallel runs of the generator, where it does not have its own; None means 1,
         -1 all processors. The result does not depend on it.
     random_state : int, RandomState or None
-        Seed of everything. The generator gets it as it is, the consensus an integer drawn from
-        it; a part that has a `random_state` of its own keeps it.
+        Seed of everything: generator, rule for the number of clusters and consensus get integers
+        drawn from it; a part that has a `random_state` of its own keeps it.
 
     Attributes
     ----------
@@ -96,7 +97,7 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike | Any, y: Any = None) -> Self:
         """Make the ensemble and find its consensus.
 
         Parameters
@@ -111,21 +112,18 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         """
         check_names_unique(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = draw_seed(self.random_state)
         self.generator_ = self._make_generator(X.shape[0], seed)
         self.ensemble_ = self.generator_.fit_transform(X)
         consensus = self._make_consensus(seed)
-        self.cluster_numbers_ = None
         if consensus.n_clusters is None and _is_constant(X):
             warnings.warn(
                 "all objects are the same, so there is one cluster.", UserWarning, stacklevel=2
             )
             consensus.set_params(n_clusters=1)
-        elif consensus.n_clusters is None and not consensus.finds_n_clusters:
-            self.cluster_numbers_ = how_many_clusters(
-                X, ensemble=self.ensemble_, n_jobs=self.n_jobs, random_state=seed
-            )
-            consensus.set_params(n_clusters=self.cluster_numbers_.recommended)
+        self.cluster_numbers_ = choose_number(
+            consensus, self.ensemble_, X, n_jobs=self.n_jobs, random_state=seed
+        )
         self.consensus_ = consensus.fit(self.ensemble_)
         self.labels_ = self.consensus_.labels_
         self.n_clusters_ = self.consensus_.n_clusters_
@@ -196,11 +194,11 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         model = cls(n_clusters=consensus.n_clusters, consensus=clone(consensus))
         model.generator_, model.consensus_ = generator, consensus
         model.n_features_in_ = generator.n_features_in_
-        if names is not None:
+        if names is not None and len(names) == model.n_features_in_:
             model.feature_names_in_ = np.asarray(names, dtype=object)
         model.ensemble_ = consensus.ensemble_
         model.labels_, model.n_clusters_ = consensus.labels_, consensus.n_clusters_
-        model.confidence_ = consensus.confidence_
+        model.confidence_, model.cluster_numbers_ = consensus.confidence_, None
         return model
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -216,7 +214,7 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         """
         params: dict[str, Any] = super().get_params(deep=deep)
         if deep and isinstance(self.consensus, str) and self.consensus in CONSENSUS:
-            own = _by_name(self.consensus).get_params(deep=False)
+            own = by_name(self.consensus).get_params(deep=False)
             params |= {f"consensus__{name}": value for name, value in own.items()}
         return params
 
@@ -236,7 +234,7 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         name = params.get("consensus", self.consensus)
         nested = any(key.startswith("consensus__") for key in params)
         if nested and isinstance(name, str) and name in CONSENSUS:
-            params = {"consensus": _by_name(name)} | {
+            params = {"consensus": by_name(name)} | {
                 key: value for key, value in params.items() if key != "consensus"
             }
         return super().set_params(**params)
@@ -260,7 +258,7 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
                     f"consensus must be an estimator or one of "
                     f"{', '.join(map(repr, sorted(CONSENSUS)))}; got {self.consensus!r}."
                 )
-            consensus = _by_name(self.consensus).set_params(n_clusters=self.n_clusters)
+            consensus = by_name(self.consensus).set_params(n_clusters=self.n_clusters)
         else:
             consensus = clone(self.consensus)
             if self.n_clusters is not None:
@@ -273,7 +271,29 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         return tags
 
 
-def _by_name(name: str) -> BaseConsensus:
+def choose_number(
+    consensus: BaseConsensus,
+    ensemble: Ensemble,
+    X: Any = None,
+    *,
+    n_jobs: int | None = None,
+    random_state: int | None = None,
+) -> ClusterNumbers | None:
+    """Set the number of clusters of a consensus function that has none and cannot find it.
+
+    Returns the evidence for the number; None where it was given, or the consensus finds it.
+    """
+    if consensus.n_clusters is not None or consensus.finds_n_clusters:
+        return None
+    if X is None:
+        numbers = how_many_clusters(ensemble, random_state=random_state)
+    else:
+        numbers = how_many_clusters(X, ensemble=ensemble, n_jobs=n_jobs, random_state=random_state)
+    consensus.set_params(n_clusters=numbers.recommended)
+    return numbers
+
+
+def by_name(name: str) -> BaseConsensus:
     """Return the consensus function that a name stands for, without a number of clusters."""
     return CONSENSUS[name](n_clusters=None, **SETTINGS.get(name, {}))
 

@@ -24,6 +24,7 @@ from coterie._encode import (
     recode,
 )
 from coterie._files import written_whole
+from coterie._mat import read_mat
 from coterie._memory import MemoryLimitError, check_fits
 from coterie._progress import stretch
 from coterie._reading import ZippedArrays, check_regular, read_csv
@@ -627,6 +628,28 @@ class Ensemble:
                 )
             table = table.drop(id_column)
         return cls(table.select(_numbers_of_text(column) for column in table))
+
+    @classmethod
+    def from_mat(cls, path: str | os.PathLike[str], variable: str | None = None) -> Ensemble:
+        """Read the label matrix of a MATLAB file (up to version 7.2).
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        variable : str, optional
+            Name of the matrix: one row per object and one column per partition. Cluster names may
+            be any whole numbers; -1 and NaN are missing. Default: the only matrix of whole numbers
+            in the file; vectors, such as the true classes, do not count.
+
+        Raises
+        ------
+        ValueError
+            If the file cannot be read, or has no such variable, or several matrices to choose
+            from.
+        """
+        _, labels = read_mat(path).labels(variable)
+        return cls(labels)
 
     def to_csv(self, path: str | os.PathLike[str], *, separator: str = ",") -> None:
         """Write the labels as a table with a header, as they were given; empty is missing.

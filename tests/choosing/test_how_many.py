@@ -72,7 +72,8 @@ def test_no_gap_is_told_and_changes_nothing(seed):
     noise = np.random.default_rng(seed).normal(size=(150, 3))
     found = how_many_clusters(noise, random_state=0)
     assert not found.structure.has_structure
-    assert "No gap between clusters was found" in found.reason
+    assert "No gap between clusters was found" in found.structure.reason
+    assert found.structure.reason in repr(found)
     alone = how_many_clusters(noise, structure=False, random_state=0)
     assert found.recommended == alone.recommended > 1
 

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from scipy.io import savemat
 
 from coterie import EAC, Ensemble
 
@@ -150,3 +151,21 @@ def test_partitions_are_named_by_the_header(run, tmp_path):
         rows = json.loads(result.stdout)["partitions"]
         assert [row["name"] for row in rows] == ["kmeans3", "ward3", "random"]
         assert {row["group"] for row in rows} == {None}
+
+
+def test_pool_of_a_matlab_file(run, refuse, tmp_path):
+    savemat(tmp_path / "pool.mat", {"members": VOTES + 1, "gt": [[1], [1], [2], [2], [2]]})
+    frame = frame_of(run("consense", "pool.mat", "--truth", "gt", *TWO))
+    assert frame["cluster"].to_list() == EXPECTED.labels_.tolist()
+    assert frame["truth"].to_list() == [1, 1, 2, 2, 2]
+    # The classes are no partition, whether they are asked for or not.
+    assert frame_of(run("consense", "pool.mat", *TWO))["cluster"].to_list() == (
+        EXPECTED.labels_.tolist()
+    )
+    assert "'truth' is no vector in pool.mat" in refuse(
+        "consense", "pool.mat", "--truth", "truth", *TWO
+    )
+    savemat(tmp_path / "turned.mat", {"members": VOTES.T, "gt": [[1], [1], [2], [2], [2]]})
+    assert "one value for each of the 3 rows" in refuse(
+        "consense", "turned.mat", "--truth", "gt", *TWO
+    )

@@ -16,7 +16,13 @@ from coterie._graphs._cluster_rows import cluster_rows, draw_rows, fill_empty_pa
 from coterie._graphs._hypergraph import cut_hypergraph
 from coterie._graphs._metis import cut_bipartite_graph, cut_graph
 from coterie._graphs._options import as_seed, check_partitioner
-from coterie._graphs._spectral import BipartiteParts, similarity_cut, spectral_cut, transfer_cut
+from coterie._graphs._spectral import (
+    BipartiteParts,
+    embed_bipartite,
+    similarity_cut,
+    spectral_cut,
+    transfer_cut,
+)
 from coterie._graphs._threads import one_thread
 
 __all__ = [
@@ -32,6 +38,7 @@ __all__ = [
     "cut_graph",
     "cut_hypergraph",
     "draw_rows",
+    "embed_bipartite",
     "fill_empty_parts",
     "fit_kmeans",
     "incidence_of",

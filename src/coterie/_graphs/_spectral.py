@@ -57,6 +57,8 @@ class Embedding(NamedTuple):
     """(p, d)."""
     columns: NDArray[np.float64]
     """(r, d)."""
+    table: NDArray[np.float64]
+    """(r, d): rows are B @ table, scaled to length 1. It embeds new rows as well."""
 
 
 # --- cuts --------------------------------------------------------------------------------------
@@ -108,7 +110,7 @@ def transfer_cut(
     (array([1, 1, 1, 0, 0, 0]), array([1, 0, 1, 0, 1, 0]))
     """
     graph = as_graph(B)
-    rows, columns = embed_bipartite(graph, n_parts, skip_first=skip_first)
+    rows, columns, _ = embed_bipartite(graph, n_parts, skip_first=skip_first)
     objects, centers = _cluster(rows, graph, n_parts, random_state, n_init)
     nearest = np.argmin((centers**2).sum(axis=1) - 2.0 * columns @ centers.T, axis=1)
     return BipartiteParts(objects, graph.named(nearest))
@@ -246,7 +248,8 @@ def _embed(
             rows = rows * values**power
         rows = rows / root[:, None]
     expected = np.sqrt(degrees) / max(float(np.linalg.norm(by_rows)), 1e-300)
-    return Embedding(_unit_rows(rows, expected), _unit_rows(columns))
+    table = column_scale[:, None] * columns * values ** (power - 0.5)
+    return Embedding(_unit_rows(rows, expected), _unit_rows(columns), table)
 
 
 class _Product(scipy.sparse.linalg.LinearOperator):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.decomposition import PCA
 
-from coterie.choosing._structure import CLEAR, structure_test
+from coterie.choosing._structure import CLEAR, StructureTest, structure_test
 from coterie.ensemble import Ensemble
 from coterie.generation._threads import one_thread
 
@@ -30,7 +30,9 @@ class Caution(NamedTuple):
     """The reason in plain sentences."""
 
 
-def cautions(model: Any, X: ArrayLike | Any | None = None) -> list[Caution]:
+def cautions(
+    model: Any, X: ArrayLike | Any | None = None, *, structure: StructureTest | None = None
+) -> list[Caution]:
     """Return the reasons to be careful with a consensus; none means that none was found.
 
     - 'unlabelled': no partition has a label for some objects.
@@ -47,6 +49,8 @@ def cautions(model: Any, X: ArrayLike | Any | None = None) -> list[Caution]:
     X : {array-like, sparse matrix} of shape (n_objects, n_features), optional
         The features as they were clustered. A sample of at most 500 objects is tested, of many
         features the first 50 principal components.
+    structure : StructureTest, optional
+        A test that was made already, of the features or of the ensemble.
 
     Returns
     -------
@@ -67,7 +71,7 @@ def cautions(model: Any, X: ArrayLike | Any | None = None) -> list[Caution]:
     ensemble, labels = consensus.ensemble_, consensus.labels_
     sizes = np.bincount(labels)
     found = [_unlabelled(ensemble), _lopsided(sizes), _tiny(sizes)]
-    if len(sizes) > 1 and found[1] is None and not _has_gap(ensemble, X):
+    if len(sizes) > 1 and found[1] is None and not _has_gap(ensemble, X, structure):
         found.append(_no_gap(float(consensus.confidence_.mean()), of_features=X is not None))
     return [caution for caution in found if caution is not None]
 
@@ -115,10 +119,12 @@ def _tiny(sizes: NDArray[np.int64]) -> Caution | None:
     )
 
 
-def _has_gap(ensemble: Ensemble, X: Any) -> bool:
+def _has_gap(ensemble: Ensemble, X: Any, structure: StructureTest | None) -> bool:
     """Whether clusters are set apart, or it cannot be tested."""
     if ensemble.n_objects < _LEAST_OBJECTS:
         return True
+    if structure is not None and X is not None:
+        return structure.has_structure
     # Many small products: several threads would wait for each other.
     with one_thread():
         if X is not None:

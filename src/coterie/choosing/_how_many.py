@@ -25,7 +25,7 @@ from coterie.choosing._structure import StructureTest, structure_test
 from coterie.consensus import LWEA
 from coterie.consensus._eac import cluster_lifetimes
 from coterie.ensemble import Ensemble
-from coterie.generation._recipes import make_generator
+from coterie.generation._recipes import draw_seed, make_generator
 
 __all__ = ["MIN_SHARE", "ClusterNumbers", "how_many_clusters"]
 
@@ -118,7 +118,8 @@ class ClusterNumbers:
             "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
             for line in lines
         ]
-        return "\n".join([*text, "", self.reason])
+        words = [self.reason] if self.structure is None else [self.reason, self.structure.reason]
+        return "\n".join([*text, "", *words])
 
 
 def how_many_clusters(
@@ -158,8 +159,7 @@ def how_many_clusters(
         Objects used, drawn at random; None for all of them.
     structure : bool or StructureTest, default=True
         Also test whether there is a gap between clusters (`structure_test`). The finding is told
-        in `reason` and does not change the recommendation. A test that was made already is taken
-        as it is.
+        beside the answer and does not change it. A test that was made already is taken as it is.
     n_jobs : int, optional
         Runs of k-means at a time.
     random_state : int, RandomState instance or None, default=None
@@ -221,13 +221,16 @@ def how_many_clusters(
             "n_runs must be 0 (no runs on parts), or at least 2, so that runs can be compared; "
             f"got {n_runs!r}."
         )
+    if ensemble is None and not isinstance(X, Ensemble):
+        # As ConsensusClustering makes them, so that both give the same answer.
+        random_state = draw_seed(random_state)
     random = check_random_state(random_state)
-    seeds = [int(s) for s in random.randint(2**31 - 1, size=4)]
+    seeds = [int(s) for s in random.randint(2**31 - 1, size=3)]
     rng = np.random.default_rng(seeds[0])
     test = structure if isinstance(structure, StructureTest) else None
     if structure is True:
         test = structure_test(X, random_state=seeds[1])
-    evidence = _gather(X, ensemble, max_objects, rng, n_jobs, seeds[2])
+    evidence = _gather(X, ensemble, max_objects, rng, n_jobs, random_state)
     kind = "ensemble" if evidence.X is None else "features"
     n_used = evidence.ensemble.n_objects
     numbers = _check_numbers(n_clusters, n_used, len(evidence.ensemble.patterns.counts))
@@ -238,13 +241,13 @@ def how_many_clusters(
     criteria, choices = found.criteria, found.choices
     cdf = np.empty((0, N_BINS + 1))
     if n_runs:
-        parts = _resample(evidence, found.numbers, n_runs, max_samples, n_jobs, rng, seeds[3])
+        parts = _resample(evidence, found.numbers, n_runs, max_samples, n_jobs, rng, seeds[2])
         criteria, choices, cdf = criteria | parts.criteria, choices | parts.choices, parts.cdf
     best = choices["score"]
     assert best is not None
     second = _second_best(found.numbers, criteria["score"], best)
     certainty = _certainty(found, best, rng)
-    reason = _reason(found, best, second, certainty, test)
+    reason = _reason(found, best, second, certainty)
     return ClusterNumbers(
         *(best, second, certainty, reason, found.numbers, criteria, choices, cdf),
         *(test, kind, n_used),
@@ -272,43 +275,49 @@ def _gather(
     max_objects: int | None,
     rng: np.random.Generator,
     n_jobs: int | None,
-    seed: int,
+    seed: int | None,
 ) -> _Evidence:
     """Return what the rule looks at, of at most `max_objects` objects."""
     if isinstance(X, Ensemble):
-        X = _sample_objects(X, max_objects, rng)[0]
+        if max_objects is not None and X.n_objects > max_objects:
+            X = _take(X, np.sort(rng.choice(X.n_objects, max_objects, replace=False)))
         distances = _walk_distances(X)
         apart = 1.0 - X.coassociation(memory_limit=8 * X.n_objects**2)
         return _Evidence(None, X, distances, _nearest(apart))
     check_names_unique(X)
     X = check_array(X, dtype=np.float64, accept_sparse="csr", ensure_min_samples=2)
+    n = X.shape[0]
+    if ensemble is not None and ensemble.n_objects != n:
+        raise ValueError(f"ensemble must have the objects of X ({n}); got {ensemble.n_objects}.")
+    rows = None
+    if max_objects is not None and n > max_objects:
+        rows = np.sort(rng.choice(n, max_objects, replace=False))
     if ensemble is None:
-        n = X.shape[0]
-        if max_objects is not None and n > max_objects:
-            X = X[np.sort(rng.choice(n, max_objects, replace=False))]
-        generator = make_generator("default", X.shape[0], n_jobs=n_jobs, random_state=seed)
-        ensemble = generator.fit_transform(X)
-    else:
-        if ensemble.n_objects != X.shape[0]:
-            raise ValueError(
-                f"ensemble must have the objects of X ({X.shape[0]}); got {ensemble.n_objects}."
-            )
-        ensemble, rows = _sample_objects(ensemble, max_objects, rng)
-        X = X if rows is None else X[rows]
+        ensemble = _default_ensemble(X, rows, n_jobs, seed)
+    elif rows is not None:
+        ensemble = _take(ensemble, rows)
+    X = X if rows is None else X[rows]
     distances = pairwise_distances(X)
     np.fill_diagonal(distances, 0.0)
     return _Evidence(X, ensemble, distances, _nearest(distances))
 
 
-def _sample_objects(
-    ensemble: Ensemble, max_objects: int | None, rng: np.random.Generator
-) -> tuple[Ensemble, NDArray[np.int64] | None]:
-    """Return the ensemble of at most `max_objects` objects, and which ones; None means all."""
-    if max_objects is None or ensemble.n_objects <= max_objects:
-        return ensemble, None
-    rows = np.sort(rng.choice(ensemble.n_objects, max_objects, replace=False))
+def _default_ensemble(
+    X: Any, rows: NDArray[np.int64] | None, n_jobs: int | None, seed: int | None
+) -> Ensemble:
+    """Return the partitions of the default recipe for some of the rows; None means all."""
+    generator = make_generator(
+        "default", X.shape[0], n_jobs=n_jobs, random_state=seed, left_out="missing"
+    ).fit(X)
+    if rows is None and not generator.ensemble_.has_missing:
+        return generator.ensemble_
+    return Ensemble(generator.transform(X if rows is None else X[rows]))
+
+
+def _take(ensemble: Ensemble, rows: NDArray[np.int64]) -> Ensemble:
+    """Return the ensemble of some objects, without partitions that have no opinion on them."""
     seen = (ensemble.labels[rows] >= 0).any(axis=0)
-    return ensemble.select(seen).take(rows), rows
+    return ensemble.select(seen).take(rows)
 
 
 def _walk_distances(ensemble: Ensemble) -> NDArray[np.float64]:
@@ -446,19 +455,15 @@ def _certainty(found: _Scored, best: int, rng: np.random.Generator) -> float:
     return wins / _N_BOOTSTRAP
 
 
-def _reason(
-    found: _Scored, best: int, second: int | None, certainty: float, test: StructureTest | None
-) -> str:
+def _reason(found: _Scored, best: int, second: int | None, certainty: float) -> str:
     place = int(np.flatnonzero(found.numbers == best)[0])
     silhouette, isolation = (found.criteria[c][place] for c in ("silhouette", "isolation"))
     reason = (
-        f"{best} clusters: compact and isolated together are best there (mean silhouette "
-        f"{silhouette:.2f}, isolation {isolation:.2f}), in {100 * certainty:.0f} % of resamples."
+        f"{best} clusters: most compact and isolated (mean silhouette {silhouette:.2f}, isolation "
+        f"{isolation:.2f}); the same number wins in {100 * certainty:.0f} % of resamples."
     )
     if second is not None:
         reason += f" Second best: {second}."
-    if test is not None and not test.has_structure:
-        reason += f" {test.reason}"
     return reason
 
 

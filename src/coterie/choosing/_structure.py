@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import t
 from sklearn.utils import check_array, check_random_state
@@ -168,7 +169,11 @@ def structure_test(
     if isinstance(X, Ensemble):
         return _test_ensemble(X, null, alpha, rng)
     check_names_unique(X)
-    X = check_array(X, dtype=np.float64, ensure_min_samples=1)
+    X = check_array(X, dtype=np.float64, accept_sparse="csr", ensure_min_samples=1)
+    if issparse(X):
+        if X.shape[0] > max_objects:
+            X = X[np.sort(rng.choice(X.shape[0], max_objects, replace=False))]
+        X = X.toarray()
     return _test_features(X, null, n_null, alpha, max_objects, rng)
 
 

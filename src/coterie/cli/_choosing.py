@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from coterie.cli._tables import Table
+    from coterie.cli._tables import Features, Preparing, Table
     from coterie.ensemble import Ensemble
 
 __all__ = ["AsLabels", "Data", "Input", "check_writable", "read_input", "wide_console"]
@@ -42,17 +42,21 @@ AsLabels = Annotated[
 
 
 class Input(NamedTuple):
-    """Features, or else an ensemble."""
+    """An ensemble, or else features."""
 
-    X: NDArray[np.float64] | None
     ensemble: Ensemble | None
+    features: Features | None
     truth: list[str | None] | None
     source: str
     ids: list[str] | None = None
-    original: NDArray[np.float64] | None = None
-    """The features in their own units."""
-    columns: list[str] | None = None
-    """Their names."""
+
+    @property
+    def n_objects(self) -> int:
+        """Number of objects."""
+        if self.features is not None:
+            return len(self.features.X)
+        assert self.ensemble is not None
+        return self.ensemble.n_objects
 
 
 def read_input(
@@ -66,8 +70,7 @@ def read_input(
     separator: str | None,
     no_header: bool,
     missing: list[str] | None,
-    standardize: bool,
-    impute: str | None,
+    preparing: Preparing,
     notes: Notes,
 ) -> Input:
     """Read features or clusterings, and say which of the two they were taken for."""
@@ -83,7 +86,7 @@ def read_input(
                 f"{path} is an ensemble, which has no columns to choose: --id, --truth, --columns, "
                 "--exclude, --separator, --no-header and --missing are for tables."
             )
-        return Input(None, load_ensemble(path), None, source)
+        return Input(load_ensemble(path), None, None, source)
     table = read_table(path, separator=separator, header=not no_header)
     chosen: dict[str, Any] = {
         "id_column": id_column,
@@ -95,18 +98,15 @@ def read_input(
     if as_labels is None:
         as_labels = _look_like_labels(table, {truth, id_column, *(exclude or ())}, columns, notes)
     if as_labels:
-        if standardize or impute is not None:
-            raise InputError("--standardize and --impute are for features, not for clusterings.")
+        if preparing.is_plain:
+            raise InputError(
+                "--raw, --standardize and --impute are for features, not for clusterings."
+            )
         partitions, names, ids, classes = read_labels(table, **chosen)
         with notes.of_warnings(), refused_input():
-            return Input(None, Ensemble(partitions, names=names), classes, source, ids)
-    features = read_features(table, **chosen, impute=impute, note=notes.add)
-    X = features.X
-    if standardize:
-        from sklearn.preprocessing import StandardScaler
-
-        X = StandardScaler().fit_transform(X)
-    return Input(X, None, features.truth, source, features.ids, features.X, features.columns)
+            return Input(Ensemble(partitions, names=names), None, classes, source, ids)
+    features = read_features(table, preparing, **chosen, note=notes.add)
+    return Input(None, features, features.truth, source, features.ids)
 
 
 def _look_like_labels(

@@ -37,6 +37,13 @@ def _check_seed(seed: int) -> int:
     return seed
 
 
+class RecipeName(StrEnum):
+    """How partitions are made."""
+
+    default = "default"
+    laca = "laca"
+
+
 class Filling(StrEnum):
     """How missing features are filled."""
 
@@ -107,12 +114,20 @@ Missing = Annotated[
         rich_help_panel=_INPUT,
     ),
 ]
+Raw = Annotated[
+    bool,
+    typer.Option(
+        "--raw",
+        help="Use the numbers as the file has them. Default: columns are prepared, that is scaled, "
+        "encoded and filled in, and a note says how.",
+        rich_help_panel=_INPUT,
+    ),
+]
 Standardize = Annotated[
     bool,
     typer.Option(
         "--standardize",
-        help="Scale every feature to mean 0 and standard deviation 1. Default: raw features, so "
-        "those with large numbers count most.",
+        help="Like --raw, and scale every column to mean 0 and standard deviation 1.",
         rich_help_panel=_INPUT,
     ),
 ]
@@ -120,19 +135,30 @@ Impute = Annotated[
     Filling | None,
     typer.Option(
         "--impute",
-        help="Fill missing features by this value of their column. Default: refuse them.",
+        help="Like --raw, and fill missing numbers by this value of their column.",
         rich_help_panel=_INPUT,
     ),
 ]
+
+Recipe = Annotated[
+    RecipeName,
+    typer.Option(
+        "--recipe",
+        help="How partitions are made: 'default', 60 fine k-means partitions; 'laca', those of "
+        "the LACA paper. Options below change single settings.",
+        rich_help_panel=_ENSEMBLE,
+    ),
+]
 Partitions = Annotated[
-    int,
+    int | None,
     typer.Option(
         "--partitions",
         "-p",
         metavar="N",
         min=1,
-        help="Number of partitions by each base clusterer.",
+        help="Number of partitions by each base clusterer. Default: as in the recipe.",
         rich_help_panel=_ENSEMBLE,
+        show_default=False,
     ),
 ]
 Base = Annotated[
@@ -152,7 +178,18 @@ BaseClusters = Annotated[
         "--base-clusters",
         metavar="LOW-HIGH",
         help="Number of clusters of a partition, or the range it is drawn from. Default: "
-        "sqrt(n)/2 to sqrt(n) for n objects.",
+        "sqrt(n) to 2 sqrt(n) for n objects, n at most 5,000.",
+        rich_help_panel=_ENSEMBLE,
+    ),
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        "-j",
+        metavar="N",
+        help="Processes that work at a time. Default: all processors; 1 for small data, where "
+        "starting workers would take longer.",
         rich_help_panel=_ENSEMBLE,
     ),
 ]

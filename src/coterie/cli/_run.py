@@ -1,29 +1,34 @@
-"""What cluster, consense and demo have in common: find the consensus, tell about it."""
+"""What the commands have in common: make partitions, find the consensus, deliver the results."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from coterie.cli._console import Notes, on_terminal, shows_progress, step
+from coterie.cli import _options as options
+from coterie.cli._bases import base_estimators
+from coterie.cli._console import Notes, step
 from coterie.cli._errors import InputError, did_you_mean, refused_input
-from coterie.cli._estimate import clock_progress, estimate_seconds, is_left_to_others
 from coterie.cli._output import Destinations
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from coterie.choosing import ClusterNumbers
+    from coterie.clustering import ConsensusClustering
     from coterie.consensus._base import BaseConsensus
     from coterie.ensemble import Ensemble
     from coterie.generation import RandomizedEnsemble
 
 __all__ = [
-    "default_method",
+    "Partitioning",
+    "deliver_results",
     "find_consensus",
+    "fit_model",
     "make_consensus",
     "make_ensemble",
     "summarized",
-    "tell",
 ]
 
 _OPTIONS = {
@@ -36,27 +41,66 @@ _OPTIONS = {
 _SMALL = 2_000_000  # numbers read by all runs; below, starting workers takes longer than the work
 
 
-def default_method() -> str:
-    """Return the method that ConsensusClustering takes by default."""
-    from coterie import ConsensusClustering
+class Partitioning(NamedTuple):
+    """How the partitions of an ensemble are made, as the options say it."""
 
-    return str(ConsensusClustering().consensus)
+    recipe: str = "default"
+    partitions: int | None = None
+    base: list[str] | None = None
+    base_clusters: str | None = None
+    max_features: str | None = None
+    max_samples: str | None = None
+    checkpoint: Path | None = None
+    jobs: int | None = None
+    seed: int = 0
+
+    def generator(self, X: NDArray[np.float64]) -> RandomizedEnsemble:
+        """Return the generator: the recipe, changed where an option says so."""
+        from coterie.generation._recipes import draw_seed, make_generator
+
+        given: dict[str, Any] = {
+            "n_partitions": self.partitions,
+            "n_clusters": options.parse_range(self.base_clusters, "--base-clusters"),
+            "max_features": options.parse_part(self.max_features, "--max-features"),
+            "checkpoint": self.checkpoint,
+        }
+        given = {name: value for name, value in given.items() if value is not None}
+        if self.base:
+            given["estimators"] = base_estimators(self.base)
+        if self.max_samples is not None:
+            given["max_samples"] = options.parse_part(self.max_samples, "--max-samples")
+            given["left_out"] = "missing"
+        with refused_input(_OPTIONS):
+            generator = make_generator(
+                self.recipe, len(X), random_state=draw_seed(self.seed), **given
+            )
+        return generator.set_params(n_jobs=self._n_jobs(X, generator))
+
+    def _n_jobs(self, X: NDArray[np.float64], generator: RandomizedEnsemble) -> int:
+        if self.jobs == 0:
+            raise InputError(
+                "--jobs must be a number of at least 1, or -1 for all processors; got 0."
+            )
+        if self.jobs is not None:
+            return self.jobs
+        return 1 if X.size * generator.n_partitions < _SMALL else -1
 
 
 def make_consensus(
-    method: str | None, n_clusters: int | None, settings: dict[str, Any], seed: int
+    method: str | None, n_clusters: int | None, settings: dict[str, Any]
 ) -> BaseConsensus:
     """Return the consensus estimator that the options ask for."""
+    from coterie.clustering import DEFAULT_CONSENSUS, by_name
     from coterie.consensus import CONSENSUS
-    from coterie.consensus._base import pass_seed
 
-    name = default_method() if method is None else method.casefold()
+    name = DEFAULT_CONSENSUS if method is None else method.casefold()
     if name not in CONSENSUS:
         raise InputError(
             f"--method must be one of {', '.join(CONSENSUS)}; got {method!r}."
             f"{did_you_mean(name, CONSENSUS)}"
         )
-    known = CONSENSUS[name]().get_params(deep=False)
+    consensus = by_name(name)
+    known = consensus.get_params(deep=False)
     for parameter in settings:
         if parameter not in known or parameter == "n_clusters":
             others = [p for p in known if p != "n_clusters"]
@@ -64,78 +108,72 @@ def make_consensus(
                 f"--set: {name} has the parameters {', '.join(others)}; got {parameter!r}."
                 f"{did_you_mean(parameter, others)}"
             )
-    consensus = CONSENSUS[name](n_clusters=n_clusters).set_params(**settings)
-    if n_clusters is None and not consensus.finds_n_clusters:
-        finders = [other for other, cls in CONSENSUS.items() if cls.finds_n_clusters]
-        raise InputError(
-            f"{name} does not find the number of clusters by itself: add --clusters K, or use "
-            f"--method {' or '.join(finders)}."
-        )
-    return pass_seed(consensus, seed)
+    return consensus.set_params(n_clusters=n_clusters, **settings)
 
 
-def make_ensemble(
-    X: NDArray[np.float64],
-    bases: list[tuple[str, Any]],
-    recipe: dict[str, Any],
-    jobs: int | None,
-    notes: Notes,
-) -> RandomizedEnsemble:
-    """Make the partitions, and show how far it is."""
-    from coterie import RandomizedEnsemble
+def fit_model(
+    X: NDArray[np.float64], parts: Partitioning, consensus: BaseConsensus, notes: Notes
+) -> ConsensusClustering:
+    """Make the partitions, choose the number of clusters and find the consensus."""
+    from coterie import ConsensusClustering
 
-    n_runs = recipe["n_partitions"] * len(bases)
-    if jobs is None:
-        jobs = 1 if X.size * n_runs < _SMALL else -1
-    if jobs == 0:
-        raise InputError("--jobs must be a number of at least 1, or -1 for all processors; got 0.")
-    with step("Making partitions", quiet=notes.quiet) as tell, notes.of_warnings():
-        generator = RandomizedEnsemble(bases, n_jobs=jobs, callback=tell, **recipe)
-        with refused_input(_OPTIONS):
-            generator.fit(X)
-    return generator
-
-
-def find_consensus(consensus: BaseConsensus, ensemble: Ensemble, notes: Notes) -> BaseConsensus:
-    """Fit the consensus, and say that it takes a while."""
-    words = f"Consensus of {ensemble.n_partitions} partitions ({type(consensus).__name__})"
-    tells = consensus.get_params(deep=False).get("callback", False) is None
-    seconds = None
-    if is_left_to_others(consensus) and shows_progress(quiet=notes.quiet):
-        with step(words, quiet=notes.quiet):
-            seconds = estimate_seconds(consensus, ensemble)
-    watching = not tells and seconds is None
+    generator = parts.generator(X)
+    model = ConsensusClustering(
+        generator=generator,
+        consensus=consensus,
+        n_jobs=generator.n_jobs,
+        random_state=parts.seed,
+    )
     with (
-        step(words, quiet=notes.quiet, counted=tells, watching=watching) as tell,
+        step("Clustering", quiet=notes.quiet, watching=True),
+        notes.of_warnings(),
+        refused_input(_OPTIONS),
+    ):
+        return model.fit(X)
+
+
+def make_ensemble(X: NDArray[np.float64], parts: Partitioning, notes: Notes) -> RandomizedEnsemble:
+    """Make the partitions, and show how far it is."""
+    generator = parts.generator(X)
+    with (
+        step("Making partitions", quiet=notes.quiet, watching=True),
+        notes.of_warnings(),
+        refused_input(_OPTIONS),
+    ):
+        return generator.fit(X)
+
+
+def find_consensus(
+    consensus: BaseConsensus, ensemble: Ensemble, seed: int, notes: Notes
+) -> ClusterNumbers | None:
+    """Fit the consensus; return the evidence for a number of clusters that it did not find."""
+    from coterie.clustering import choose_number
+    from coterie.consensus._base import pass_seed
+
+    words = f"Consensus of {ensemble.n_partitions} partitions ({type(consensus).__name__})"
+    with (
+        step(words, quiet=notes.quiet, watching=True),
         notes.of_warnings(),
         refused_input(),
     ):
-        if tells:
-            # Taken out again, so that what is told about the method holds no function.
-            consensus.set_params(callback=tell).fit(ensemble)
-            return consensus.set_params(callback=None)
-        with clock_progress(seconds, tell):
-            return consensus.fit(ensemble)
+        numbers = choose_number(consensus, ensemble, random_state=seed)
+        pass_seed(consensus, seed).fit(ensemble)
+    return numbers
 
 
-def tell(
-    consensus: BaseConsensus, destinations: Destinations, notes: Notes, **details: Any
-) -> None:
+def deliver_results(model: Any, destinations: Destinations, notes: Notes, **details: Any) -> None:
     """Gather the summary and send the results where they should go."""
-    with step("Gathering the results", quiet=notes.quiet) as tell_how_far:
-        details |= {"pictures": destinations.needs_pictures, "callback": tell_how_far}
-        summary = summarized(consensus, notes, **details)
+    with step("Gathering the results", quiet=notes.quiet) as report_progress:
+        details |= {"pictures": destinations.needs_pictures, "callback": report_progress}
+        summary = summarized(model, notes, **details)
     with step("Writing the results", quiet=notes.quiet):
         destinations.write_files(summary)
-    if not on_terminal():  # there the printed summary has them
-        for caution in summary["cautions"]:
-            notes.add(f"caution: {caution['words']}")
     destinations.print(summary)
 
 
-def summarized(consensus: BaseConsensus, notes: Notes, **details: Any) -> dict[str, Any]:
+def summarized(model: Any, notes: Notes, **details: Any) -> dict[str, Any]:
     """Return the summary with the notes so far."""
     from coterie.report import summarize
 
     with refused_input():
-        return summarize(consensus, notes=notes.texts, **details)
+        return summarize(model, notes=notes.texts, **details)

@@ -18,10 +18,18 @@ from coterie.cli._errors import InputError, did_you_mean, refused_input
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Features", "Table", "as_numbers", "read_features", "read_labels", "read_table"]
+__all__ = [
+    "Features",
+    "Preparing",
+    "Table",
+    "as_numbers",
+    "read_features",
+    "read_labels",
+    "read_table",
+]
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-ENDINGS = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet or .npy"
+ENDINGS = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .npy or .mat"
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None", "?")
 """What stands for a missing value in a text file."""
 
@@ -61,11 +69,35 @@ class Features(NamedTuple):
     """What is clustered, and what was kept aside."""
 
     X: NDArray[np.float64]
+    """The features as they are clustered."""
+    original: NDArray[np.float64]
+    """The same in terms that people know, for profiles."""
     columns: list[str]
+    """Names of the columns of `original`."""
+    used: list[str]
+    """Columns of the table that were used."""
     ids: list[str] | None
     truth: list[str | None] | None
     excluded: list[str]
     n_imputed: int
+    words: str
+    """What was done to the features."""
+    preparation: dict[str, Any] | None = None
+    """What was done to the features, as a model file keeps it."""
+
+
+class Preparing(NamedTuple):
+    """How features are made from the columns of a table."""
+
+    raw: bool = False
+    standardize: bool = False
+    impute: str | None = None
+    seed: int = 0
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether numbers are taken as the file has them, or only standardised and filled in."""
+        return self.raw or self.standardize or self.impute is not None
 
 
 # --- files --------------------------------------------------------------------------------------
@@ -91,8 +123,17 @@ def check_file(path: Path) -> None:
         check_regular(path)
 
 
-def read_table(path: Path, *, separator: str | None = None, header: bool = True) -> Table:
-    """Read a CSV, TSV, Parquet or NPY file, or CSV from the standard input for '-'."""
+def read_table(
+    path: Path,
+    *,
+    separator: str | None = None,
+    header: bool = True,
+    vectors: Sequence[str] = (),
+) -> Table:
+    """Read a CSV, TSV, Parquet, NPY or MAT file, or CSV from the standard input for '-'.
+
+    Of a MAT file these are the columns of its matrix and the vectors that are named.
+    """
     with refused_input({"separator": "--separator"}):
         if str(path) == "-":
             if sys.stdin is None:
@@ -101,10 +142,12 @@ def read_table(path: Path, *, separator: str | None = None, header: bool = True)
             frame = read_csv(sys.stdin.buffer, name, separator=separator or ",", header=header)
             return _checked(name, frame)
         check_file(path)
-        return _checked(str(path), _read_frame(path, separator, header))
+        return _checked(str(path), _read_frame(path, separator, header, vectors))
 
 
-def _read_frame(path: Path, separator: str | None, header: bool) -> pl.DataFrame:
+def _read_frame(
+    path: Path, separator: str | None, header: bool, vectors: Sequence[str]
+) -> pl.DataFrame:
     """Read a file in the format that its ending says."""
     kind = file_kind(path)
     if kind in SEPARATORS or separator is not None:
@@ -113,6 +156,8 @@ def _read_frame(path: Path, separator: str | None, header: bool) -> pl.DataFrame
         return read_parquet(path)
     if kind == ".npy":
         return _array_frame(read_npy(path), path)
+    if kind == ".mat":
+        return _read_mat(path, vectors)
     if kind == ".npz":
         raise InputError(
             f"{path} is not a table but an archive; for an ensemble use 'coterie consense'."
@@ -141,6 +186,19 @@ def _array_frame(array: NDArray[Any], path: Path) -> pl.DataFrame:
     return pl.DataFrame({str(i): np.ascontiguousarray(array[:, i]) for i in range(array.shape[1])})
 
 
+def _read_mat(path: Path, vectors: Sequence[str]) -> pl.DataFrame:
+    import polars as pl
+
+    from coterie._mat import read_mat
+
+    found = read_mat(path)
+    _, matrix = found.labels()
+    columns = {str(i): np.ascontiguousarray(matrix[:, i]) for i in range(matrix.shape[1])}
+    return pl.DataFrame(
+        columns | {name: found.vector(name, len(matrix)) for name in vectors if name not in columns}
+    )
+
+
 def _checked(name: str, frame: pl.DataFrame) -> Table:
     if frame.width == 0:
         raise InputError(f"{name} has no columns.")
@@ -161,21 +219,78 @@ def _checked(name: str, frame: pl.DataFrame) -> Table:
 
 def read_features(
     table: Table,
+    preparing: Preparing,
     *,
     id_column: str | None,
     truth_column: str | None,
     columns: Sequence[str],
     exclude: Sequence[str],
     missing: Sequence[str],
-    impute: str | None,
     note: Callable[[str], None],
 ) -> Features:
-    """Return the feature matrix of a table, and the columns that were kept aside."""
+    """Return the features of a table, and the columns that were kept aside."""
     used = _used_columns(table, id_column, truth_column, columns, exclude)
     if len(used) == 0:
         raise InputError(f"{table.name} has no column left to cluster by.")
     if table.frame.height < 2:
         raise InputError(f"{table.name} has one row; clustering needs at least two.")
+    _note_suspicious(table, used, note)
+    read = _plain_features if preparing.is_plain else _prepared_features
+    made = read(table, used, preparing, missing, note)
+    aside = {*used, id_column, truth_column}
+    return made._replace(
+        ids=_ids(table, id_column),
+        truth=_truth(table, truth_column, missing),
+        excluded=[*(name for name in table.frame.columns if name not in aside), *made.excluded],
+    )
+
+
+def _prepared_features(
+    table: Table,
+    used: list[str],
+    preparing: Preparing,
+    missing: Sequence[str],
+    note: Callable[[str], None],
+) -> Features:
+    """Prepare columns of all kinds: see `coterie.TablePreparation`."""
+    import polars as pl
+
+    from coterie import TablePreparation
+
+    frame = table.frame.select(used)
+    if missing:
+        text = [name for name in used if frame[name].dtype == pl.String]
+        frame = frame.with_columns(without_missing(frame[name], missing) for name in text)
+    prepare = TablePreparation(random_state=preparing.seed)
+    with refused_input():
+        X = prepare.fit_transform(frame)
+        original, names = prepare.readable(frame)
+    note(f"prepared: {prepare.summary_}")
+    state = prepare.to_dict()
+    arrays = {name: array.tolist() for name, array in state["arrays"].items()}
+    columns = [column for column in prepare.columns_ if column.is_used]
+    return Features(
+        X,
+        original,
+        names,
+        used=used,
+        ids=None,
+        truth=None,
+        excluded=[column.name for column in prepare.columns_ if not column.is_used],
+        n_imputed=sum(column.n_missing for column in columns),
+        words=prepare.summary_.rstrip("."),
+        preparation={"table": {"plain": state["plain"], "arrays": arrays}},
+    )
+
+
+def _plain_features(
+    table: Table,
+    used: list[str],
+    preparing: Preparing,
+    missing: Sequence[str],
+    note: Callable[[str], None],
+) -> Features:
+    """Take numbers as the file has them; fill in missing ones and standardise if asked for."""
     numbers: list[NDArray[np.float64]] = []
     wrong: dict[str, NotNumbers] = {}
     with stretch("columns", len(used)) as done:
@@ -188,21 +303,21 @@ def read_features(
             done[0] += 1
     if wrong:
         raise InputError(_not_numbers(wrong))
-    _note_suspicious(table, used, note)
     X = np.column_stack(numbers)
     _check_finite(X, used)
     n_imputed = int(np.isnan(X).sum())
-    X = _impute(X, used, impute)
+    X = _impute(X, used, preparing.impute)
     _check_constant(table, X, used, note)
-    aside = {*used, id_column, truth_column}
-    return Features(
-        X,
-        used,
-        _ids(table, id_column),
-        _truth(table, truth_column, missing),
-        [name for name in table.frame.columns if name not in aside],
-        n_imputed,
-    )
+    words = [f"missing values filled by the {preparing.impute}"] if preparing.impute else []
+    words.append("standardised" if preparing.standardize else "raw values")
+    scaled, preparation = X, None
+    if preparing.standardize:
+        from sklearn.preprocessing import StandardScaler
+
+        scaler = StandardScaler()
+        scaled = scaler.fit_transform(X)
+        preparation = {"mean": scaler.mean_.tolist(), "scale": scaler.scale_.tolist()}
+    return Features(scaled, X, used, used, None, None, [], n_imputed, ", ".join(words), preparation)
 
 
 def read_labels(

@@ -20,15 +20,15 @@ __all__ = ["choose"]
 
 _CHOICE = "Choice"
 _LEGEND = {
-    "peaks": ("peaks", "how far the last of so many dense regions is set apart; high is good"),
+    "score": ("score", "silhouette x isolation; the number with the highest is recommended"),
+    "silhouette": ("silh.", "mean silhouette: how compact and apart clusters are; high is good"),
+    "isolation": ("isol.", "1 - the largest share of neighbours that a cluster has outside"),
+    "lifetime": ("life", "how long the number lasts in the tree; high is good"),
     "pac": ("PAC", "share of pairs that are neither together nor apart; low is good"),
     "area": ("area", "area under the distribution of consensus"),
     "delta_area": ("delta", "relative growth of that area; where it ends"),
     "cophenetic": ("coph.", "cophenetic correlation of the consensus; high is good"),
     "stability": ("stab.", "agreement (ARI) of runs on parts of the data; high is good"),
-    "lifetime": ("life", "how long the number lasts in the tree; high is good"),
-    "laca": ("LACA", "log likelihood of latent cluster analysis; high is good"),
-    "msteclust": ("MSTE", "criterion of MSTEClust; low is good"),
 }
 """Heading and meaning of criteria. Others stand under their own names."""
 
@@ -50,6 +50,7 @@ def choose(
     separator: options.Separator = None,
     no_header: options.NoHeader = False,
     missing: options.Missing = None,
+    raw: options.Raw = False,
     standardize: options.Standardize = False,
     impute: options.Impute = None,
     numbers: Annotated[
@@ -57,7 +58,7 @@ def choose(
         typer.Option(
             "--range",
             metavar="LOW-HIGH",
-            help="Numbers of clusters to try. Default: 2-20, or fewer for few objects.",
+            help="Numbers of clusters to try. Default: from 2 to 1.5 sqrt(n), 16 to 60 at the end.",
             show_default=False,
             rich_help_panel=_CHOICE,
         ),
@@ -67,11 +68,12 @@ def choose(
         typer.Option(
             "--runs",
             metavar="N",
-            min=2,
-            help="Runs for each number.",
+            min=0,
+            help="Runs on random parts of the data for each number: adds the criteria of Monti et "
+            "al., such as PAC. Try 20.",
             rich_help_panel=_CHOICE,
         ),
-    ] = 20,
+    ] = 0,
     null: Annotated[
         Null,
         typer.Option(
@@ -91,10 +93,7 @@ def choose(
         ),
     ] = 0.01,
     seed: options.Seed = 0,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", "-j", metavar="N", help="Runs at a time.", rich_help_panel=_CHOICE),
-    ] = None,
+    jobs: options.Jobs = None,
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -107,12 +106,14 @@ def choose(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Test whether there are clusters at all, and recommend how many to take.
+    """Recommend a number of clusters, and say whether there is a gap between them.
 
-    All the usual criteria are shown side by side for each number of clusters. With features the
-    answer is safer than with clusterings, which have lost what lies between the objects.
+    It is the number that 'coterie cluster' takes, with its evidence: the criteria for each number,
+    the second-best answer, and how sure the rule is. With features the answer is safer than with
+    clusterings, which have lost what lies between the objects.
     """
     from coterie.cli._console import Notes, step
+    from coterie.cli._tables import Preparing
 
     notes = Notes(quiet=quiet)
     check_writable(plot, "--plot", (".png", ".svg", ".pdf"))
@@ -133,13 +134,12 @@ def choose(
             separator=separator,
             no_header=no_header,
             missing=missing,
-            standardize=standardize,
-            impute=None if impute is None else impute.value,
+            preparing=Preparing(raw, standardize, None if impute is None else impute.value, seed),
             notes=notes,
         )
     from coterie.choosing import how_many_clusters, structure_test
 
-    what = given.X if given.X is not None else given.ensemble
+    what = given.ensemble if given.features is None else given.features.X
     renamed = {"n_clusters": "--range", "alpha": "--alpha", "n_runs": "--runs"}
     with (
         step("Is there structure?", quiet=quiet, watching=True),
@@ -148,7 +148,7 @@ def choose(
     ):
         test = structure_test(what, null=null.value, alpha=alpha, random_state=seed)
     with (
-        step("How many clusters?", quiet=quiet) as tell,
+        step("How many clusters?", quiet=quiet, watching=True),
         notes.of_warnings(),
         refused_input(renamed),
     ):
@@ -159,7 +159,6 @@ def choose(
             structure=test,
             n_jobs=jobs,
             random_state=seed,
-            callback=tell,
         )
     if plot is not None:
         _draw(found, plot)
@@ -196,7 +195,7 @@ def print_numbers(found: ClusterNumbers) -> None:
 
     console = wide_console()
     console.print(Text(found.reason, style="bold"), soft_wrap=True)
-    if found.structure is not None and found.structure.has_structure:
+    if found.structure is not None:
         console.print(Text(found.structure.reason), soft_wrap=True)
     if not len(found.n_clusters):
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,13 +13,11 @@ from coterie.cli._choosing import check_writable
 from coterie.cli._errors import InputError, refused_input
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from coterie.cli._output import Destinations
-    from coterie.cli._tables import Features
+    from coterie.cli._run import Partitioning
+    from coterie.cli._tables import Preparing
 
-__all__ = ["cluster", "cluster_table", "describe_preparation"]
+__all__ = ["cluster", "cluster_table"]
 
 _ENSEMBLE = "Ensemble"
 
@@ -41,9 +39,11 @@ def cluster(
     separator: options.Separator = None,
     no_header: options.NoHeader = False,
     missing: options.Missing = None,
+    raw: options.Raw = False,
     standardize: options.Standardize = False,
     impute: options.Impute = None,
-    partitions: options.Partitions = 100,
+    recipe: options.Recipe = options.RecipeName.default,
+    partitions: options.Partitions = None,
     base: options.Base = None,
     base_clusters: options.BaseClusters = None,
     max_features: Annotated[
@@ -62,22 +62,12 @@ def cluster(
             "--max-samples",
             metavar="PART",
             help="Objects of a partition, in the same way; it says nothing on the others. "
-            "Default: all.",
+            "Default: at most 5,000 to fit to, and all are labelled.",
             rich_help_panel=_ENSEMBLE,
         ),
     ] = None,
     seed: options.Seed = 0,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            "-j",
-            metavar="N",
-            help="Number of partitions made at a time. Default: all processors; 1 for small "
-            "data, where starting workers would take longer.",
-            rich_help_panel=_ENSEMBLE,
-        ),
-    ] = None,
+    jobs: options.Jobs = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -105,10 +95,17 @@ def cluster(
     to a pipe as CSV; on a terminal a summary is shown.
     """
     from coterie.cli._output import Destinations
+    from coterie.cli._run import Partitioning
+    from coterie.cli._tables import Preparing
 
     cluster_table(
         data,
         Destinations(output, as_json, report, save_ensemble, quiet),
+        Preparing(raw, standardize, None if impute is None else impute.value, seed),
+        Partitioning(
+            *(recipe.value, partitions, base, base_clusters, max_features, max_samples),
+            *(checkpoint, jobs, seed),
+        ),
         truth=truth,
         id_column=id_column,
         columns=columns,
@@ -116,16 +113,6 @@ def cluster(
         separator=separator,
         no_header=no_header,
         missing=missing,
-        standardize=standardize,
-        impute=impute,
-        partitions=partitions,
-        base=base,
-        base_clusters=base_clusters,
-        max_features=max_features,
-        max_samples=max_samples,
-        seed=seed,
-        jobs=jobs,
-        checkpoint=checkpoint,
         clusters=clusters,
         method=method,
         settings=settings,
@@ -136,6 +123,8 @@ def cluster(
 def cluster_table(
     data: Path,
     destinations: Destinations,
+    preparing: Preparing,
+    parts: Partitioning,
     *,
     truth: str | None = None,
     id_column: str | None = None,
@@ -144,52 +133,34 @@ def cluster_table(
     separator: str | None = None,
     no_header: bool = False,
     missing: list[str] | None = None,
-    standardize: bool = False,
-    impute: options.Filling | None = None,
-    partitions: int = 100,
-    base: list[str] | None = None,
-    base_clusters: str | None = None,
-    max_features: str | None = None,
-    max_samples: str | None = None,
-    seed: int = 0,
-    jobs: int | None = None,
-    checkpoint: Path | None = None,
     clusters: int | None = None,
     method: str | None = None,
     settings: list[str] | None = None,
     save_model: Path | None = None,
 ) -> None:
-    """Cluster a table with the options of the command, and send the results on their way."""
+    """Cluster a table with the options of the command, and deliver the results."""
     from coterie.cli._console import Notes, step
-    from coterie.cli._run import find_consensus, make_consensus, make_ensemble, tell
+    from coterie.cli._run import deliver_results, fit_model, make_consensus
     from coterie.cli._tables import read_features, read_table
 
     quiet = destinations.quiet
     notes = Notes(quiet=quiet)
     destinations.check(data)
     check_writable(save_model, "--save-model", (".npz",))
-    if save_model is not None and impute is not None:
+    if save_model is not None and preparing.impute is not None:
         raise InputError("--save-model does not keep what --impute fills in; fill it in before.")
     settings_given = options.parse_settings(settings)
-    recipe = {
-        "n_partitions": partitions,
-        "n_clusters": options.parse_range(base_clusters, "--base-clusters"),
-        "max_features": options.parse_part(max_features, "--max-features"),
-        "max_samples": options.parse_part(max_samples, "--max-samples"),
-        "random_state": seed,
-        "checkpoint": checkpoint,
-    }
-    bases = base_estimators(base or ())
+    bases = base_estimators(parts.base or ())
     with step(f"Reading {data}", quiet=quiet, watching=True):
-        consensus = make_consensus(method, clusters, settings_given, seed)
+        consensus = make_consensus(method, clusters, settings_given)
         features = read_features(
             read_table(data, separator=separator, header=not no_header),
+            preparing,
             id_column=id_column,
             truth_column=truth,
             columns=columns or (),
             exclude=exclude or (),
             missing=missing or (),
-            impute=None if impute is None else impute.value,
             note=notes.add,
         )
     if save_model is not None:
@@ -197,62 +168,35 @@ def cluster_table(
 
         with refused_input():
             check_can_be_saved(consensus, [estimator for _, estimator in bases])
-    X = _standardized(features.X) if standardize else features.X
-    if clusters is not None and clusters > len(X):
+    if clusters is not None and clusters > len(features.X):
         raise InputError(
-            f"--clusters must be at most the number of rows ({len(X)}); got {clusters}."
+            f"--clusters must be at most the number of rows ({len(features.X)}); got {clusters}."
         )
-    generator = make_ensemble(X, bases, recipe, jobs, notes)
-    ensemble = generator.ensemble_
+    model = fit_model(features.X, parts, consensus, notes)
     if destinations.save_ensemble is not None:
-        ensemble.save(destinations.save_ensemble)
-    find_consensus(consensus, ensemble, notes)
+        model.ensemble_.save(destinations.save_ensemble)
     if save_model is not None:
-        _write_model(save_model, generator, consensus, features, standardize)
-    tell(
-        consensus,
+        from coterie._model_file import save_model as write_model
+
+        with refused_input():
+            write_model(
+                save_model,
+                model.generator_,
+                model.consensus_,
+                feature_names=features.used,
+                preparation=features.preparation,
+            )
+    deliver_results(
+        model,
         destinations,
         notes,
-        X=X,
-        original=features.X,
+        X=features.X,
+        original=features.original,
         feature_names=features.columns,
         ids=features.ids,
         truth=features.truth,
-        generator=generator,
         source="standard input" if str(data) == "-" else data.name,
-        preparation=describe_preparation(standardize, impute),
+        preparation=features.words,
         excluded=features.excluded,
         n_imputed=features.n_imputed,
     )
-
-
-def _standardized(X: NDArray[np.float64]) -> NDArray[np.float64]:
-    from sklearn.preprocessing import StandardScaler
-
-    scaled: NDArray[np.float64] = StandardScaler().fit_transform(X)
-    return scaled
-
-
-def _write_model(
-    path: Path, generator: Any, consensus: Any, features: Features, standardize: bool
-) -> None:
-    """Save the model, and how the features were standardised."""
-    from sklearn.preprocessing import StandardScaler
-
-    from coterie._model_file import save_model
-
-    preparation = None
-    if standardize:
-        scaler = StandardScaler().fit(features.X)
-        preparation = {"mean": scaler.mean_.tolist(), "scale": scaler.scale_.tolist()}
-    with refused_input():
-        save_model(
-            path, generator, consensus, feature_names=features.columns, preparation=preparation
-        )
-
-
-def describe_preparation(standardize: bool, impute: options.Filling | None) -> str:
-    """Return in words what was done to the features."""
-    done = [] if impute is None else [f"missing values filled by the {impute.value}"]
-    done.append("standardised" if standardize else "raw values")
-    return ", ".join(done)

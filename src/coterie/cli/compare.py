@@ -11,9 +11,8 @@ import typer
 from coterie._memory import format_bytes
 from coterie.cli import _options as options
 from coterie.cli._bases import base_estimators
-from coterie.cli._choosing import AsLabels, Data, check_writable, read_input
+from coterie.cli._choosing import AsLabels, Data, Input, check_writable, read_input
 from coterie.cli._errors import InputError, did_you_mean, refused_input
-from coterie.cli.cluster import describe_preparation
 
 if TYPE_CHECKING:
     from coterie.choosing import Comparison
@@ -35,9 +34,11 @@ def compare(
     separator: options.Separator = None,
     no_header: options.NoHeader = False,
     missing: options.Missing = None,
+    raw: options.Raw = False,
     standardize: options.Standardize = False,
     impute: options.Impute = None,
-    partitions: options.Partitions = 100,
+    recipe: options.Recipe = options.RecipeName.default,
+    partitions: options.Partitions = None,
     base: options.Base = None,
     base_clusters: options.BaseClusters = None,
     seed: options.Seed = 0,
@@ -82,16 +83,7 @@ def compare(
             rich_help_panel=_COMPARISON,
         ),
     ] = 60.0,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            "-j",
-            metavar="N",
-            help="Methods run at a time. Default: all processors; 1 for small data.",
-            rich_help_panel=_COMPARISON,
-        ),
-    ] = None,
+    jobs: options.Jobs = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -115,22 +107,17 @@ def compare(
     """
     from coterie.cli._console import Notes, step
     from coterie.cli._output import Destinations
-    from coterie.cli._run import make_ensemble
+    from coterie.cli._run import Partitioning, make_ensemble
+    from coterie.cli._tables import Preparing
 
     notes = Notes(quiet=quiet)
     check_writable(output, "--output", (".csv", ".tsv", ".json"))
     Destinations(None, False, report, None, quiet).check(data)
     names = _check_methods(methods)
     number = _parse_clusters(clusters)
-    bases = base_estimators(base or ())
+    base_estimators(base or ())  # refused before any work
     if jobs == 0:
         raise InputError("--jobs must be a number of at least 1, or -1 for all processors; got 0.")
-    recipe = {
-        "n_partitions": partitions,
-        "n_clusters": options.parse_range(base_clusters, "--base-clusters"),
-        "random_state": seed,
-        "checkpoint": None,
-    }
     with step(f"Reading {data}", quiet=quiet, watching=True):
         given = read_input(
             data,
@@ -142,19 +129,18 @@ def compare(
             separator=separator,
             no_header=no_header,
             missing=missing,
-            standardize=standardize,
-            impute=None if impute is None else impute.value,
+            preparing=Preparing(raw, standardize, None if impute is None else impute.value, seed),
             notes=notes,
         )
-    n_objects = len(given.X if given.X is not None else given.ensemble)  # type: ignore[arg-type]
-    if isinstance(number, int) and number > n_objects:
+    if isinstance(number, int) and number > given.n_objects:
         raise InputError(
-            f"--clusters must be at most the number of objects ({n_objects}); got {number}."
+            f"--clusters must be at most the number of objects ({given.n_objects}); got {number}."
         )
     ensemble, generator = given.ensemble, None
     if ensemble is None:
-        assert given.X is not None
-        generator = make_ensemble(given.X, bases, recipe, jobs, notes)
+        assert given.features is not None
+        parts = Partitioning(recipe.value, partitions, base, base_clusters, jobs=jobs, seed=seed)
+        generator = make_ensemble(given.features.X, parts, notes)
         ensemble = generator.ensemble_
     from coterie.choosing import compare as run_all
 
@@ -167,7 +153,7 @@ def compare(
             ensemble,
             given.truth,
             methods=names,
-            n_clusters=_number_for(number, given.X, seed),
+            n_clusters=_number_for(number, given, ensemble, seed),
             stability=halves,
             time_limit=time_limit,
             n_jobs=jobs,
@@ -177,8 +163,7 @@ def compare(
     if output is not None:
         _write(comparison, output)
     if report is not None:
-        preparation = describe_preparation(standardize, impute)
-        _write_report(comparison, ensemble, given, generator, report, preparation, seed, notes)
+        _write_report(comparison, ensemble, given, generator, report, seed, notes)
     if as_json:
         from coterie.cli._output import _print_json
 
@@ -196,34 +181,40 @@ def _write_report(
     given: Any,
     generator: Any,
     path: Path,
-    preparation: str,
     seed: int,
     notes: Any,
 ) -> None:
     """Write a report on the recommended method, with the leaderboard."""
     from coterie.cli._output import Destinations
-    from coterie.cli._run import find_consensus, tell
+    from coterie.cli._run import deliver_results, find_consensus
     from coterie.consensus import CONSENSUS
-    from coterie.consensus._base import pass_seed
 
     if comparison.recommended is None:
         raise InputError(f"--report {path}: {comparison.reason}")
     row = comparison[comparison.recommended]
     consensus = CONSENSUS[row.method](n_clusters=row.n_clusters if row.n_clusters_given else None)
-    find_consensus(pass_seed(consensus, seed), ensemble, notes)
-    details = {} if given.X is None else {"original": given.original}
-    tell(
+    find_consensus(consensus, ensemble, seed, notes)
+    features = given.features
+    details = {}
+    if features is not None:
+        details = {
+            "X": features.X,
+            "original": features.original,
+            "feature_names": features.columns,
+            "preparation": features.words,
+            "excluded": features.excluded,
+            "n_imputed": features.n_imputed,
+        }
+    deliver_results(
         consensus,
         Destinations(None, False, path, None, True, labels_to_pipe=False),
         notes,
-        X=given.X,
-        feature_names=given.columns,
         ids=given.ids,
         truth=given.truth,
         generator=generator,
         comparison=comparison.as_dict(),
         source=given.source,
-        preparation=preparation,
+        cluster_numbers=comparison.numbers,
         **details,
     )
 
@@ -255,13 +246,14 @@ def _parse_clusters(text: str) -> int | str | None:
     return int(text)
 
 
-def _number_for(number: int | str | None, X: Any, seed: int) -> Any:
-    """Return what the methods are told; features tell more of the number than partitions do."""
-    if number != "auto" or X is None:
+def _number_for(number: int | str | None, given: Input, ensemble: Any, seed: int) -> Any:
+    """Return what the methods are told: by default the number that 'coterie cluster' takes."""
+    if number != "auto" or given.features is None:
         return number
     from coterie.choosing import how_many_clusters
+    from coterie.generation._recipes import draw_seed
 
-    return how_many_clusters(X, random_state=seed)
+    return how_many_clusters(given.features.X, ensemble=ensemble, random_state=draw_seed(seed))
 
 
 def _write(comparison: Comparison, path: Path) -> None:

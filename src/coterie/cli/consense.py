@@ -87,7 +87,7 @@ def consense_labels(
 ) -> None:
     """Find the consensus with the options of the command, and send the results on their way."""
     from coterie.cli._console import Notes, step
-    from coterie.cli._run import find_consensus, make_consensus, tell
+    from coterie.cli._run import deliver_results, find_consensus, make_consensus
     from coterie.cli._tables import file_kind, read_labels, read_table
 
     quiet = destinations.quiet
@@ -96,7 +96,7 @@ def consense_labels(
     ids: list[str] | None = None
     classes: list[str | None] | None = None
     with step(f"Reading {labels}", quiet=quiet, watching=True):
-        consensus = make_consensus(method, clusters, options.parse_settings(settings), seed)
+        consensus = make_consensus(method, clusters, options.parse_settings(settings))
         if file_kind(labels) == ".npz":
             table_options = (truth, id_column, columns, exclude, separator, missing)
             if no_header or any(option is not None for option in table_options):
@@ -107,7 +107,12 @@ def consense_labels(
             ensemble = load_ensemble(labels)
         else:
             partitions, names, ids, classes = read_labels(
-                read_table(labels, separator=separator, header=not no_header),
+                read_table(
+                    labels,
+                    separator=separator,
+                    header=not no_header,
+                    vectors=[name for name in (truth, id_column) if name is not None],
+                ),
                 id_column=id_column,
                 truth_column=truth,
                 columns=columns or (),
@@ -120,13 +125,14 @@ def consense_labels(
             f"--clusters must be at most the number of objects ({ensemble.n_objects}); got "
             f"{clusters}."
         )
-    find_consensus(consensus, ensemble, notes)
+    numbers = find_consensus(consensus, ensemble, seed, notes)
     if destinations.save_ensemble is not None:
         ensemble.save(destinations.save_ensemble)
-    tell(
+    deliver_results(
         consensus,
         destinations,
         notes,
+        cluster_numbers=numbers,
         ids=ids,
         truth=classes,
         source="standard input" if str(labels) == "-" else labels.name,

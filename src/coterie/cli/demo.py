@@ -13,9 +13,6 @@ from coterie.cli._errors import InputError
 __all__ = ["demo"]
 
 _SEED = 0
-_PARTITIONS = 100
-# As in the experiments of the LACA paper: 3 or more of the features, 2 to n / 15 clusters.
-_RECIPE = {"n_partitions": _PARTITIONS, "n_clusters": (2, 10), "max_features": (3, 4)}
 
 
 def demo(
@@ -30,52 +27,64 @@ def demo(
     quiet: options.Quiet = False,
 ) -> None:
     """Cluster Fisher's iris flowers and write a report: no data needed."""
-    from coterie.cli._bases import base_estimators
     from coterie.cli._console import Notes, step
     from coterie.cli._output import Destinations, print_summary, write_labels
-    from coterie.cli._run import find_consensus, make_consensus, make_ensemble, summarized
+    from coterie.cli._run import Partitioning, fit_model, make_consensus, summarized
+    from coterie.cli._tables import Preparing, read_features, read_table
 
-    notes = Notes(quiet=quiet)
+    notes = Notes(quiet=True)  # printed with the summary
     destinations = Destinations(None, as_json, report, None, quiet, labels_to_pipe=False)
     destinations.check(None)
     _make_directory(output)
+    data = output / "iris.csv"
     with step("Loading", quiet=quiet):
-        X, names, flowers, species = _write_iris(output / "iris.csv")
-        consensus = make_consensus(None, None, {}, _SEED)
-    recipe = {**_RECIPE, "random_state": _SEED}
-    generator = make_ensemble(X, base_estimators(()), recipe, None, notes)
-    find_consensus(consensus, generator.ensemble_, notes)
+        _write_iris(data)
+        features = read_features(
+            read_table(data),
+            Preparing(seed=_SEED),
+            id_column="flower",
+            truth_column="species",
+            columns=(),
+            exclude=(),
+            missing=(),
+            note=notes.add,
+        )
+        consensus = make_consensus(None, None, {})
+    model = fit_model(features.X, Partitioning(seed=_SEED), consensus, notes)
     with step("Writing the report", quiet=quiet):
         summary = summarized(
-            consensus,
+            model,
             notes,
-            X=X,
-            feature_names=names,
-            ids=flowers,
-            truth=species,
-            generator=generator,
+            X=features.X,
+            original=features.original,
+            feature_names=features.columns,
+            ids=features.ids,
+            truth=features.truth,
             source="iris.csv",
+            preparation=features.words,
         )
         write_labels(summary, output / "labels.csv")
-        generator.ensemble_.save(output / "ensemble.npz")
+        model.ensemble_.save(output / "ensemble.npz")
         report_words = _write_report(summary, report or output / "report.html")
     if as_json:
         destinations.print(summary)
     if quiet or as_json:
         return
+    n_partitions = model.ensemble_.n_partitions
     print(
-        f"Fisher's iris flowers: {len(X)} flowers of 3 species, {X.shape[1]} measurements each, "
-        f"clustered {_PARTITIONS}\ntimes by k-means, each time into 2 to 10 clusters by 3 or 4 "
-        "of them. The consensus did\nnot see the species.\n"
+        f"Fisher's iris flowers: {len(features.X)} flowers of 3 species, 4 measurements each, "
+        f"clustered {n_partitions} times\nby k-means. The consensus did not see the species; two "
+        "of them overlap.\n"
     )
     print_summary(summary, [])
     print(
         f"\nwrote   {report_words}\n"
         f"        {output / 'labels.csv'}    the clusters, with a confidence for each flower\n"
-        f"        {output / 'ensemble.npz'}  the {_PARTITIONS} partitions\n"
-        f"        {output / 'iris.csv'}      the data\n\n"
-        f"next    coterie cluster {output / 'iris.csv'} --id flower --truth species --clusters 3"
-        f"\n        coterie consense {output / 'ensemble.npz'} --set linkage=single --method eac"
+        f"        {output / 'ensemble.npz'}  the {n_partitions} partitions\n"
+        f"        {data}      the data\n\n"
+        f"next    coterie cluster {data} --id flower --truth species --clusters 3\n"
+        f"        coterie choose {data} --id flower --truth species\n"
+        f"        coterie consense {output / 'ensemble.npz'} --method eac"
     )
 
 
@@ -88,8 +97,8 @@ def _make_directory(path: Path) -> None:
         ) from None
 
 
-def _write_iris(path: Path) -> tuple[Any, list[str], list[str], list[str]]:
-    """Write the data as a user would have it; return features, their names, flowers, species."""
+def _write_iris(path: Path) -> None:
+    """Write the data as a user would have it."""
     import polars as pl
     from sklearn.datasets import load_iris
 
@@ -101,7 +110,6 @@ def _write_iris(path: Path) -> tuple[Any, list[str], list[str], list[str]]:
     columns = {name: iris.data[:, j] for j, name in enumerate(iris.feature_names)}
     with written_whole(path) as temporary:
         pl.DataFrame({"flower": flowers, **columns, "species": species}).write_csv(temporary)
-    return iris.data, list(columns), flowers, species
 
 
 def _write_report(summary: dict[str, Any], path: Path) -> str:

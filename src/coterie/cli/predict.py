@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from coterie._model_file import SavedModel
     from coterie.cli._tables import Table
 
 __all__ = ["predict"]
@@ -61,12 +62,10 @@ def predict(
 
         saved = load_model(model)
         table = read_table(data, separator=separator, header=not no_header)
-        X = _features(table, saved.feature_names, saved.generator.n_features_in_)
+        X = _features(table, saved)
         if id_column is not None:
             table.column(id_column, "--id")
         ids = _ids(table, id_column)
-    if saved.preparation is not None:
-        X = (X - saved.preparation["mean"]) / saved.preparation["scale"]
     rows = saved.generator.transform(X)
     clusters, confidence = saved.consensus.predict(rows), saved.consensus.predict_confidence(rows)
     summary: dict[str, Any] = {
@@ -84,26 +83,47 @@ def predict(
         destinations._replace(output=None if as_json else Path("-")).print(summary)
 
 
-def _features(table: Table, names: list[str] | None, n_features: int) -> NDArray[np.float64]:
-    """Return the columns of the model, in its order."""
+def _features(table: Table, saved: SavedModel) -> NDArray[np.float64]:
+    """Return the features of the model from the columns of a table."""
+    preparation = saved.preparation or {}
+    if "table" in preparation:
+        from coterie import TablePreparation
+
+        frame = table.frame.select(_known(table, saved.feature_names or []))
+        return TablePreparation.from_dict(preparation["table"]).transform(frame)
+    n_features = saved.generator.n_features_in_
+    names = saved.feature_names or table.frame.columns[:n_features]
+    X = _numbers(table, _known(table, names))
+    if X.shape[1] != n_features:
+        raise InputError(f"{table.name} must have the {n_features} columns of the model.")
+    if preparation:
+        X = (X - preparation["mean"]) / preparation["scale"]
+    return X
+
+
+def _known(table: Table, names: list[str]) -> list[str]:
+    """Return the names of the columns of the model; refuse a table that lacks one."""
+    absent = [name for name in names if name not in table.frame.columns]
+    if absent:
+        raise InputError(
+            f"{table.name} must have the {len(names)} columns of the model; not there: "
+            f"{', '.join(map(repr, absent[:8]))}.{did_you_mean(absent[0], table.frame.columns)}"
+        )
+    return names
+
+
+def _numbers(table: Table, names: list[str]) -> NDArray[np.float64]:
+    """Return columns of numbers, none of them missing."""
     import numpy as np
 
-    from coterie.cli._tables import _check_finite, as_numbers
+    from coterie.cli._tables import NotNumbers, _check_finite, as_numbers
 
-    names = table.frame.columns[:n_features] if names is None else names
-    absent = [name for name in names if name not in table.frame.columns]
-    if absent or len(names) < n_features:
-        raise InputError(
-            f"{table.name} must have the {n_features} columns of the model; not there: "
-            f"{', '.join(map(repr, absent[:8]))}."
-            f"{did_you_mean(absent[0], table.frame.columns) if absent else ''}"
-        )
     columns = []
     for name in names:
         column = as_numbers(table.frame[name])
-        if isinstance(column, str):
+        if isinstance(column, NotNumbers):
             raise InputError(
-                f"column {name!r} of {table.name} must hold numbers; it holds {column}."
+                f"column {name!r} of {table.name} must hold numbers; it holds {column.words}."
             )
         if np.isnan(column).any():
             row = int(np.flatnonzero(np.isnan(column))[0])

@@ -42,6 +42,7 @@ def report(
     separator: options.Separator = None,
     no_header: options.NoHeader = False,
     missing: options.Missing = None,
+    raw: options.Raw = False,
     standardize: options.Standardize = False,
     impute: options.Impute = None,
     clusters: options.Clusters = None,
@@ -72,26 +73,29 @@ def report(
         "clusters": clusters,
         "method": method,
         "settings": settings,
-        "seed": seed,
     }
     if kind == ".json":
         given = [name for name, value in table.items() if value]
-        if given or labels or standardize or impute:
+        if given or labels or raw or standardize or impute or seed:
             raise InputError(
                 f"{file} is a finished result and is shown as it is; leave out the options that "
                 "say how to find one."
             )
         _show_result(file, destinations)
     elif kind == ".npz" or labels:
-        if standardize or impute:
-            raise InputError("--standardize and --impute are for features, not for labels.")
+        if raw or standardize or impute:
+            raise InputError("--raw, --standardize and --impute are for features, not for labels.")
         from coterie.cli.consense import consense_labels
 
-        consense_labels(file, destinations, **table)
+        consense_labels(file, destinations, seed=seed, **table)
     else:
+        from coterie.cli._run import Partitioning
+        from coterie.cli._tables import Preparing
         from coterie.cli.cluster import cluster_table
 
-        cluster_table(file, destinations, standardize=standardize, impute=impute, **table)
+        filling = None if impute is None else impute.value
+        preparing = Preparing(raw, standardize, filling, seed)
+        cluster_table(file, destinations, preparing, Partitioning(seed=seed), **table)
     if not quiet and not as_json:
         print(f"{output}: open it in a browser.")
 

@@ -21,6 +21,7 @@ __all__ = ["KCC"]
 UTILITIES = ("euclidean", "entropy")
 
 _SETTLED = 1e-3  # share of the objects that may still change their part where there is a sample
+_COMPARED = 1e-2  # the same while starts are compared
 
 
 class LabelRows(NamedTuple):
@@ -122,17 +123,19 @@ def cluster_label_rows(
     n_parts = min(int(n_clusters), len(rows))
     chosen, hits = draw_rows(counts, n_parts, n_parts, seed)
     sample = LabelRows(rows[chosen], hits.astype(np.float64), ensemble.offsets)
+    is_whole = len(chosen) == len(rows)
+    settled = 0.0 if is_whole else _COMPARED
     random = np.random.default_rng(seed)
     best = None
     with stretch("k-means, starts", n_init) as done:
         for _ in range(n_init):
             start = draw_start(sample, n_parts, random)
-            found = lloyd(sample, start, n_parts, utility, max_iter)
+            found = lloyd(sample, start, n_parts, utility, max_iter, settled)
             if best is None or found.inertia < best.inertia * (1 - 1e-9):
                 best = found
             done[0] += 1
     assert best is not None
-    if len(chosen) < len(rows):
+    if not is_whole:
         data = LabelRows(rows, counts.astype(np.float64), ensemble.offsets)
         start = np.argmin(data.distances(best.shares, utility), axis=1)
         best = lloyd(data, start, n_parts, utility, max_iter, settled=_SETTLED)

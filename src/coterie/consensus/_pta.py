@@ -127,6 +127,11 @@ class PTA(TreeConsensus):
     of the random walks. Time grows with the cube of the number p of microclusters and memory with
     its square, which is checked against the limit: a method for some thousand distinct objects.
 
+    On few objects the default number of neighbours is small, and the graph of neighbours can fall
+    into more pieces than there are clusters. Pieces have similarity 0, so that which of them are
+    merged is decided by the order of the objects. Then a larger `n_steps`, or ``cut='graph'``, is
+    right.
+
     Missing labels: an object is in no cluster of a partition that did not label it.
 
     References

@@ -97,7 +97,9 @@ def place_rest(ensemble: Ensemble, labels: NDArray[np.int64], n_clusters: int) -
     rest = labels < 0
     if not rest.any():
         return labels
-    votes = ClusterVotes.count(ensemble.labels[~rest], labels[~rest], ensemble.offsets, n_clusters)
+    votes = ClusterVotes.of_rows(
+        ensemble.labels[~rest], labels[~rest], ensemble.offsets, n_clusters
+    )
     placed = labels.copy()
     placed[rest] = votes.predict(ensemble.labels[rest])
     return placed

@@ -25,6 +25,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie._encode import MISSING
+from coterie._progress import stretch
 from coterie._reading import check_names_unique
 from coterie.ensemble import Ensemble
 from coterie.generation._checkpoint import (
@@ -425,7 +426,13 @@ class RandomizedEnsemble(
         missing = [(X, estimators[g], recipe, g, r) for g, r in keys if (g, r) not in outcomes]
         one_by_one = checkpoint is not None or self.callback is not None
         results = run_unordered(execute_run, missing, n_jobs=self.n_jobs, one_by_one=one_by_one)
-        with one_thread(), warnings.catch_warnings(), closing(results):
+        with (
+            stretch("partitions", len(keys)) as done,
+            one_thread(),
+            warnings.catch_warnings(),
+            closing(results),
+        ):
+            done[0] = len(outcomes)
             # An ensemble lives on rough runs: too few iterations, or more clusters than
             # distinct objects, are no news there, and would be said a hundred times.
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -433,6 +440,7 @@ class RandomizedEnsemble(
                 if checkpoint is not None:
                     checkpoint.save(outcome)
                 outcomes[outcome.group, outcome.run] = outcome
+                done[0] = len(outcomes)
                 if self.callback is not None:
                     self.callback(len(outcomes), len(keys))
         return [outcomes[key] for key in keys]

@@ -56,7 +56,7 @@ def plot_consensus_cdf(numbers: ClusterNumbers, *, ax: Axes | None = None, most:
     -------
     ax : matplotlib Axes
     """
-    from coterie.choosing._how_many import AMBIGUOUS
+    from coterie.choosing._resampling import AMBIGUOUS
     from coterie.plotting._style import ACCENT, GREY, get_axes, name_axes, tidy
 
     ax = get_axes(ax)

@@ -48,6 +48,9 @@ _ID_NAME = re.compile(
 _ID_CAMEL = re.compile(r"[a-z](Id|ID|Ids|IDs)$")
 
 
+_NOWHERE = -1
+
+
 @dataclass
 class Column:
     """What a column is, and how it is treated; in words first."""
@@ -137,18 +140,28 @@ class Column:
             return np.log1p(np.maximum(values, 0))
         return values
 
-    def _write_levels(self, cells: Cells, out: NDArray[Any]) -> None:
-        # A level that was not there, and has no 'other' to go to, is at no place.
-        nowhere = -1
+    def indicators(self, cells: Cells) -> tuple[NDArray[np.float64], list[str]]:
+        """Return (n, levels) of 0 and 1, and the names of the levels."""
+        codes = self._level_codes(cells)
+        places = ["(missing)" if level is None else level for level in self.levels]
+        places += ["(other)"] * self.has_other
+        shares = (codes[:, None] == np.arange(len(places))).astype(np.float64)
+        return shares, [f"{self.name} = {place}" for place in places]
+
+    def _level_codes(self, cells: Cells) -> NDArray[np.intp]:
+        """Return the place of each cell among the levels; -1 for a level that was not there."""
         place = {level: i for i, level in enumerate(self.levels)}
-        elsewhere = len(self.levels) if self.has_other else nowhere
+        elsewhere = len(self.levels) if self.has_other else _NOWHERE
         values = _level_names(cells)
-        codes = np.fromiter((place.get(value, elsewhere) for value in values), np.intp, len(values))
+        return np.fromiter((place.get(value, elsewhere) for value in values), np.intp, len(values))
+
+    def _write_levels(self, cells: Cells, out: NDArray[Any]) -> None:
+        codes = self._level_codes(cells)
         for i in range(self.n_out):
             at = i + len(self.shares) - self.n_out
             out[:, i] = ((codes == at) - self.shares[at]) * self.weight
         if self.n_out == 1:  # neither of the two levels: the middle
-            out[codes == nowhere, 0] = 0
+            out[codes == _NOWHERE, 0] = 0
 
 
 def fit_column(name: str, cells: Cells, *, position: int, scale: str | None, named: bool) -> Column:

@@ -172,6 +172,39 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return self._reduced(self._encode(self._read(X, reset=False)))
 
+    def readable(self, X: Any) -> tuple[NDArray[np.float64], list[str]]:
+        """Return the used columns of a table in terms that people know, and their names.
+
+        Numbers are as in the table, missing ones filled; dates are decimal years; a category is a
+        column of 0 and 1 for each of its levels, so that a mean is a share.
+
+        Parameters
+        ----------
+        X : pandas or polars frame, array-like or sparse matrix of shape (n_samples, n_features)
+            A table with the same columns.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples, m)
+        names : list of str
+        """
+        check_is_fitted(self)
+        table = self._read(X, reset=False)
+        if table.is_sparse:
+            return table.matrix.toarray(), list(table.names)
+        values, names = [], []
+        for column, cells in zip(self.columns_, table.cells(self.columns_), strict=True):
+            if column.kind == "category" and column.is_used:
+                shares, levels = column.indicators(cells)
+                values.append(shares)
+                names += levels
+            elif column.is_used:
+                numbers = column.numbers(cells)
+                is_date = column.kind == "date"
+                values.append((1970 + numbers / 365.2425 if is_date else numbers)[:, None])
+                names.append(f"{column.name} (year)" if is_date else column.name)
+        return np.hstack(values).astype(np.float64, copy=False), names
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the features.
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coterie._ordering import consensus_order
-from coterie.choosing import cautions
+from coterie.choosing import ClusterNumbers, cautions
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._votes import ClusterVotes
 from coterie.ensemble import Ensemble
@@ -22,6 +22,7 @@ from coterie.plotting._trees import choice_curve
 from coterie.report._cuts import Cuts, as_groups, cut_at_numbers
 from coterie.report._profiles import profiles
 from coterie.report._words import (
+    BY_SCORE,
     describe_base,
     method_words,
     methods_text,
@@ -51,6 +52,7 @@ def summarize(
     ids: Sequence[Any] | NDArray[Any] | None = None,
     truth: Sequence[Any] | NDArray[Any] | None = None,
     generator: Any = None,
+    cluster_numbers: ClusterNumbers | None = None,
     comparison: dict[str, Any] | None = None,
     source: str | None = None,
     preparation: str = "raw values",
@@ -80,6 +82,9 @@ def summarize(
         Known classes to score against; None, NaN or an empty string where not known.
     generator : fitted RandomizedEnsemble, optional
         What made the partitions. A ConsensusClustering brings its own.
+    cluster_numbers : ClusterNumbers, optional
+        The evidence for the number of clusters, where a rule chose it. A ConsensusClustering
+        brings its own.
     comparison : dict, optional
         How several methods compare on the ensemble, from ``coterie.compare(...).as_dict()``.
     source : str, optional
@@ -118,6 +123,9 @@ def summarize(
     """
     consensus = getattr(model, "consensus_", model)
     generator = getattr(model, "generator_", None) if generator is None else generator
+    if cluster_numbers is None:
+        cluster_numbers = getattr(model, "cluster_numbers_", None)
+    structure = None if cluster_numbers is None else cluster_numbers.structure
     ensemble, labels = consensus.ensemble_, consensus.labels_
     names = _names(ids, ensemble.n_objects)
     words = method_words(consensus)
@@ -129,14 +137,15 @@ def summarize(
         "n_objects": ensemble.n_objects,
         "n_features": None if generator is None else int(generator.n_features_in_),
         "n_clusters": int(consensus.n_clusters_),
-        "n_clusters_given": consensus.n_clusters is not None,
-        "reason": reason_for_number(consensus),
-        "choice": _choice(consensus),
+        "n_clusters_given": consensus.n_clusters is not None and cluster_numbers is None,
+        "reason": reason_for_number(consensus, cluster_numbers),
+        "choice": _choice(consensus, cluster_numbers),
+        "cluster_numbers": None if cluster_numbers is None else cluster_numbers.as_dict(cdf=False),
         "consensus": {
             "method": type(consensus).__name__,
             "parameters": _plain(consensus.get_params(deep=False)),
             "words": words.name,
-            "number": words.number,
+            "number": words.number if cluster_numbers is None else BY_SCORE,
             "confidence": words.confidence,
             "references": list(words.references),
             "converged": _plain(getattr(consensus, "converged_", None)),
@@ -162,7 +171,7 @@ def summarize(
         "groups": _groups(consensus, generator),
         "comparison": _plain(comparison),
         "versions": _versions(generator is not None),
-        "cautions": [caution._asdict() for caution in cautions(consensus, X)],
+        "cautions": [caution._asdict() for caution in cautions(consensus, X, structure=structure)],
         "notes": list(notes),
     }
     summary["methods"], summary["references"] = methods_text(summary)
@@ -299,9 +308,19 @@ def _doubtful(
     ]
 
 
-def _choice(consensus: Any) -> dict[str, Any] | None:
+def _choice(consensus: Any, numbers: ClusterNumbers | None) -> dict[str, Any] | None:
     """Return what the number of clusters was chosen by, for a few numbers around it."""
-    curve = choice_curve(consensus, max(15, min(consensus.n_clusters_ + 4, _MOST_NUMBERS)))
+    most = max(15, min(consensus.n_clusters_ + 4, _MOST_NUMBERS))
+    if numbers is not None and len(numbers.n_clusters):
+        shown = numbers.n_clusters <= most
+        return {
+            "kind": "score",
+            "name": "score",
+            "best": "highest",
+            "numbers": numbers.n_clusters[shown].tolist(),
+            "values": [_rounded(value) for value in numbers.criteria["score"][shown]],
+        }
+    curve = choice_curve(consensus, most)
     if curve is None or not len(curve.numbers):
         return None
     return {

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from coterie._about import STREHL, MethodWords, words_of
+from coterie.choosing import ClusterNumbers
 
-__all__ = ["describe_base", "method_words", "methods_text", "reason_for_number"]
+__all__ = ["BY_SCORE", "describe_base", "method_words", "methods_text", "reason_for_number"]
 
 
 _BASES = {
@@ -30,6 +31,13 @@ _SOFTWARE = (
     "Learning Research, 12, 2825-2830."
 )
 _COTERIE = "The coterie developers. coterie: cluster ensembles for Python, version {version}."
+
+
+BY_SCORE = (
+    "the one with the highest product of the mean silhouette and the isolation of clusters, among "
+    "the cuts of a consensus tree (LWEA)"
+)
+"""Completes "the number of clusters is ..." where `how_many_clusters` chose it."""
 
 
 def method_words(consensus: Any) -> MethodWords:
@@ -55,8 +63,10 @@ def describe_base(estimator: Any) -> str:
     return text
 
 
-def reason_for_number(consensus: Any) -> str:
-    """Return why there are as many clusters as there are, as a sentence."""
+def reason_for_number(consensus: Any, numbers: ClusterNumbers | None = None) -> str:
+    """Return why there are as many clusters as there are, as a sentence or two."""
+    if numbers is not None:
+        return numbers.reason
     k = consensus.n_clusters_
     if consensus.n_clusters is not None:
         return f"{count(k, 'cluster')} as asked for."
