@@ -133,9 +133,9 @@ def test_large_sets_have_both_ensembles():
     wine = load("wine")
     values = quality.compute(tasks[0], wine)
     assert values["n"] == len(wine.data)
-    assert values["told_sampled_k"] == values["told_whole_k"] == 3
+    assert min(values["sampled_ari"], values["whole_ari"]) > 0.5
     results = quality.Results({"pendigits, large": [values]})
     (table,) = quality._large_table(results)
     columns = {row.keys: row.ours for row in table.rows}
-    assert columns["pendigits", "samples, ARI"] == values["told_sampled_ari"]
-    assert columns["pendigits", "all objects, ARI"] == values["told_whole_ari"]
+    assert columns["pendigits", "samples, ARI"] == values["sampled_ari"]
+    assert columns["pendigits", "all objects, ARI"] == values["whole_ari"]
