@@ -1,5 +1,8 @@
 """The default beside other clusterings, quickly, on what comes with the package."""
 
+from csv import DictReader
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -107,15 +110,28 @@ def test_sets_that_are_lost_are_named():
         "wine": [scores | {"untold_ours_ari": 0.3}],
     }
     results = quality.Results(values)
-    losses, beaten = quality._losses(results, quality._parts(results))
-    named = {row.keys[0]: row.note for row in losses.rows}
-    assert list(named) == ["iris", "letter"]
-    assert named["iris"] == "not explained yet"
-    assert named["letter"] == quality.WHY["letter"]
-    counts = {row.keys: (row.ours, row.note) for row in beaten.rows}
+    parts = quality._parts(results)
+    named = {row.keys[0]: row.note for row in quality._losses(results, parts).rows}
+    assert list(named) == ["iris (3 classes)", "letter (3 classes)"]
+    assert named["iris (3 classes)"] == "not explained yet"
+    assert named["letter (3 classes)"] == quality.WHY["letter"]
+    counts = {row.keys: (row.ours, row.note) for row in quality._beaten(results, parts).rows}
     lost = counts["untold", quality.UNTOLD["kmeans"], "we lose"]
     assert lost == (3, "iris (0.30), letter (0.30), wine (0.20)")
     assert counts["told", quality.TOLD["ward"], "we lose"] == (0, "")
+
+
+def test_certainty_counts_every_run():
+    runs = [
+        {"untold_certainty": certainty, "untold_ours_k": k, "classes": 4}
+        for certainty, k in ((0.95, 4), (1.0, 3), (0.9, 9), (0.5, 4), (0.4, 6))
+    ]
+    results = quality.Results({"iris": runs[:2], "wine": runs[2:]})
+    rows = quality._certainty_table(results, ["iris", "wine"]).rows
+    found = {row.keys: row.ours for row in rows}
+    assert [found[words, "runs"] for words in ("below 0.5", "0.5 to 0.9", "from 0.9")] == [1, 1, 3]
+    assert found["from 0.9", "number within one"] == pytest.approx(2 / 3)
+    assert found["below 0.5", "number within one"] == 0
 
 
 def test_figures_are_where_the_page_links_them(report):
@@ -137,5 +153,26 @@ def test_large_sets_have_both_ensembles():
     results = quality.Results({"pendigits, large": [values]})
     (table,) = quality._large_table(results)
     columns = {row.keys: row.ours for row in table.rows}
-    assert columns["pendigits", "samples, ARI"] == values["sampled_ari"]
-    assert columns["pendigits", "all objects, ARI"] == values["whole_ari"]
+    assert columns["pendigits (178 objects, 3 classes)", "samples, ARI"] == values["sampled_ari"]
+    assert columns["pendigits (178 objects, 3 classes)", "all objects, ARI"] == values["whole_ari"]
+
+
+@pytest.mark.parametrize("kind", ["told", "untold"])
+def test_the_page_follows_from_the_stored_scores(kind):
+    """The means in docs/quality.md are those of the scores by set that are kept beside it."""
+    docs = Path(__file__).parents[2] / "docs"
+    with (docs / "quality" / f"{kind}-ari.csv").open(newline="") as file:
+        stored = {
+            (line["data set"], line["method"]): float(line["ours"]) for line in DictReader(file)
+        }
+    page = (docs / "quality.md").read_text(encoding="utf-8")
+    summary = page.split(f"## Summary, {quality.SAID[kind]}")[1].split("\n## ")[0]
+    lines = [
+        line.strip("| ").split(" | ") for line in summary.splitlines() if "| mean ARI |" in line
+    ]
+    methods = quality.TOLD if kind == "told" else quality.UNTOLD
+    assert [line[1] for line in lines] == list(methods.values())
+    for _, method, *cells in lines:
+        for among, cell in zip(quality.GROUPS.values(), cells, strict=True):
+            mean = np.mean([stored[name, method] for name in among])
+            assert float(cell) == pytest.approx(mean, abs=5.1e-4)

@@ -88,6 +88,7 @@ UNTOLD = {
     "hdbscan": "HDBSCAN",
 }
 """Methods that find the number of clusters."""
+SAID = {"told": "told the number of classes", "untold": "nothing said"}
 BINS = 10
 CALIBRATED = {
     "told": "told the number",
@@ -97,8 +98,9 @@ CALIBRATED = {
 RULES = {"match": "best matching", "most": "class of most", "home": "cluster of most"}
 
 WHY = {
-    "letter": "26 classes that overlap (their own silhouette is 0.01), and no gap is found. Three "
-    "clusters are the most isolated (F, P, T, V, W, Y are one). k-means takes the largest numbers.",
+    "letter": "26 classes that overlap (their own silhouette is 0.01), and no gap is found. A few "
+    "large clusters are the most isolated (F, P, T, V, W and Y make one). k-means takes the "
+    "largest number that it may.",
     "mini_newsgroups": "20 groups that share their words. Two clusters are the most isolated: the "
     "five groups on computers, and the others.",
     "nci60": "64 samples of 14 classes, five of which have one sample. The rule asks whether the "
@@ -335,8 +337,10 @@ def tables(results: Results) -> Iterator[Table]:
     if parts:
         yield _summary(results, "told", TOLD)
         yield _summary(results, "untold", UNTOLD)
-        yield from _losses(results, parts)
+        yield _losses(results, parts)
+        yield _beaten(results, parts)
         yield _calibration_table(results)
+        yield _certainty_table(results, parts)
         for kind, methods in (("told", TOLD), ("untold", UNTOLD)):
             yield _by_set(results, f"{kind}-ari", f"ARI by set, {kind}", kind, methods, "ari")
         yield _by_set(
@@ -364,7 +368,6 @@ def _summary(results: Results, kind: str, methods: dict[str, str]) -> Table:
             for m, title in methods.items()
         ]
     rows.sort(key=lambda row: ("mean ARI", "number within one", "mean rank").index(row.keys[0]))
-    words = "told the number of classes" if kind == "told" else "nothing said"
     notes = []
     if len(groups.get("all", ())) > 2:
         ranks = mean_ranks(scores(results, kind, groups["all"]), list(methods))
@@ -372,42 +375,37 @@ def _summary(results: Results, kind: str, methods: dict[str, str]) -> Table:
             f"Over all {ranks.n_sets} sets, mean ranks that differ by less than "
             f"{ranks.critical_difference:.2f} are not told apart (Nemenyi's test at 5 %; "
             f"Friedman's test that all are alike: p = {ranks.p_value:.0e}).",
-            f"![Mean ranks, {words}](figures/quality-ranks-{kind}.png)",
+            f"![Mean ranks, {SAID[kind]}](figures/quality-ranks-{kind}.png)",
         ]
     keys = ("what", "method", "sets")
-    return Table(kind, f"Summary, {words}", keys, rows, across=True, notes=notes)
+    return Table(kind, f"Summary, {SAID[kind]}", keys, rows, across=True, notes=notes)
 
 
-def _losses(results: Results, parts: Sequence[str]) -> Iterator[Table]:
-    """List sets where ours is far below another method, and below half of k-means, and why."""
-    methods = list(UNTOLD)
-    table = scores(results, "untold", parts)
-    ours, kmeans = table[:, methods.index("ours")], table[:, methods.index("kmeans")]
+def _losses(results: Results, parts: Sequence[str]) -> Table:
+    """List the sets on which ours, untold, is below half of k-means, and why."""
+    columns = {
+        "ours": "untold_ours_ari",
+        "k-means, silhouette": "untold_kmeans_ari",
+        "ours found": "untold_ours_k",
+        "k-means found": "untold_kmeans_k",
+    }
     rows = []
-    for i in np.flatnonzero(ours < kmeans / 2).tolist():
-        why = WHY.get(parts[i], "not explained yet")
-        found = {
-            "classes": "classes",
-            "ours found": "untold_ours_k",
-            "k-means found": "untold_kmeans_k",
-        }
-        values = {"ours": ours[i], "k-means, silhouette": kmeans[i]}
-        values |= {what: results.numbers(parts[i], key).mean() for what, key in found.items()}
-        rows += [
-            Row((parts[i], what), ours=float(v), note=why, runs=2) for what, v in values.items()
-        ]
-    yield Table(
-        "losses",
-        "Untold, below half of k-means with the best silhouette",
-        keys=("data set", "what"),
-        rows=rows,
-        across=True,
-        notes=() if rows else ["None."],
-    )
-    yield from _beaten(results, parts)
+    for part in parts:
+        values = {what: results.numbers(part, key).mean() for what, key in columns.items()}
+        if values["ours"] < values["k-means, silhouette"] / 2:
+            why, runs = WHY.get(part, "not explained yet"), len(results.values[part])
+            title = f"{part} ({results.numbers(part, 'classes')[0]:.0f} classes)"
+            rows += [
+                Row((title, what), ours=float(value), runs=runs, note=why)
+                for what, value in values.items()
+            ]
+    title = "Untold, below half of k-means with the best silhouette"
+    notes = () if rows else ("None.",)
+    return Table("losses", title, ("data set", "what"), rows, across=True, digits=2, notes=notes)
 
 
-def _beaten(results: Results, parts: Sequence[str], margin: float = 0.1) -> Iterator[Table]:
+def _beaten(results: Results, parts: Sequence[str], margin: float = 0.1) -> Table:
+    """Count the sets on which ours is better or worse than each other method by a margin."""
     rows = []
     for kind, methods in (("told", TOLD), ("untold", UNTOLD)):
         table = scores(results, kind, parts)
@@ -421,7 +419,7 @@ def _beaten(results: Results, parts: Sequence[str], margin: float = 0.1) -> Iter
                 rows.append(
                     Row((kind, title, what), ours=float(count), note=names, runs=len(parts))
                 )
-    yield Table(
+    return Table(
         "beaten",
         f"Sets where we win or lose by more than {margin} of ARI",
         keys=("kind", "beside", "what"),
@@ -465,6 +463,23 @@ def _calibration_table(results: Results) -> Table:
     )
 
 
+def _certainty_table(results: Results, parts: Sequence[str]) -> Table:
+    """Show how often the number of clusters is right, by how sure the rule is."""
+    certainty, off = (
+        np.concatenate([results.numbers(part, key) for part in parts])
+        for key in ("untold_certainty", "untold_ours_k")
+    )
+    off = np.abs(off - np.concatenate([results.numbers(part, "classes") for part in parts]))
+    rows = []
+    for words, low, high in (("below 0.5", 0, 0.5), ("0.5 to 0.9", 0.5, 0.9), ("from 0.9", 0.9, 2)):
+        inside = (low <= certainty) & (certainty < high)
+        share = float(np.mean(off[inside] <= 1)) if inside.any() else None
+        rows.append(Row((words, "runs"), ours=float(inside.sum())))
+        rows.append(Row((words, "number within one"), ours=share, runs=int(inside.sum())))
+    title = "Number within one, by the certainty of the number"
+    return Table("certainty", title, ("certainty", "what"), rows, across=True, digits=2)
+
+
 def _by_set(
     results: Results,
     name: str,
@@ -488,19 +503,21 @@ def _by_set(
 
 def _large_table(results: Results) -> Iterator[Table]:
     columns = {
-        "n": "objects",
-        "classes": "classes",
         "sampled_ari": "samples, ARI",
         "whole_ari": "all objects, ARI",
         "sampled_seconds": "samples, s",
         "whole_seconds": "all objects, s",
     }
-    rows = [
-        results.row(f"{name}, large", key, keys=(name, what), statistic=np.mean)
-        for name in LARGE
-        if f"{name}, large" in results.parts
-        for key, what in columns.items()
-    ]
+    rows = []
+    for name in LARGE:
+        part = f"{name}, large"
+        if part in results.parts:
+            n, k = (int(results.numbers(part, key)[0]) for key in ("n", "classes"))
+            title = f"{name} ({n:,} objects, {k} classes)"
+            rows += [
+                results.row(part, key, keys=(title, what), statistic=np.mean)
+                for key, what in columns.items()
+            ]
     if not rows:
         return
     yield Table(
