@@ -1,10 +1,11 @@
 # make demo   sets up, clusters bundled data, writes a report
 # make test   sets up, runs the tests
+# make quick  the tests that are not slow, for the loop of a contributor
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test quick lint bench clean
 
 # The stamps say which parts are installed; a change of pyproject.toml installs again.
 $(VENV)/.base: pyproject.toml
@@ -28,6 +29,9 @@ demo: $(VENV)/.base
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto
+
+quick: $(VENV)/.dev
+	$(BIN)/python -m pytest -n auto -m "not slow"
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

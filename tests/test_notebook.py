@@ -33,7 +33,7 @@ def test_one_step_models_too():
     model = ConsensusClustering(n_clusters=2, random_state=0)
     assert "sk-" in model._repr_html_()
     html = model.fit(X)._repr_html_()
-    assert "LACA" in html
+    assert "LWEA" in html
     assert "(as asked for)" in html
 
 

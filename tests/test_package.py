@@ -58,12 +58,14 @@ def documented_parameters(docstring):
     return found
 
 
+@pytest.mark.slow
 def test_import_is_light():
     heavy = ("numba", "polars", "pandas", "matplotlib", "dask", "sklearn", "scipy", "typer")
     code = f"import sys, coterie; print([m for m in {heavy} if m in sys.modules])"
     assert run_python(code) == "[]"
 
 
+@pytest.mark.slow
 def test_ensembles_need_neither_numba_nor_frames():
     code = (
         "import sys; from coterie import Ensemble; Ensemble([[0, 1], [1, 1]]);"

@@ -62,6 +62,7 @@ class Record(list):
         self.all.append(what)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("missing", [0.0, 0.05])
 @pytest.mark.parametrize("name", sorted(CONSENSUS))

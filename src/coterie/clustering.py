@@ -19,7 +19,7 @@ from coterie.choosing._how_many import MIN_SHARE, ClusterNumbers, how_many_clust
 from coterie.consensus import CONSENSUS
 from coterie.consensus._base import BaseConsensus, pass_seed
 from coterie.ensemble import Ensemble
-from coterie.generation._recipes import draw_seed, make_generator
+from coterie.generation._recipes import make_generator
 
 __all__ = ["DEFAULT_CONSENSUS", "ConsensusClustering", "by_name", "choose_number"]
 
@@ -112,17 +112,16 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         """
         check_names_unique(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        seed = draw_seed(self.random_state)
-        self.generator_ = self._make_generator(X.shape[0], seed)
+        self.generator_ = self._make_generator(np.shape(X)[0])
         self.ensemble_ = self.generator_.fit_transform(X)
-        consensus = self._make_consensus(seed)
+        consensus = pass_seed(self._make_consensus(), self.random_state)
         if consensus.n_clusters is None and _is_constant(X):
             warnings.warn(
                 "all objects are the same, so there is one cluster.", UserWarning, stacklevel=2
             )
             consensus.set_params(n_clusters=1)
         self.cluster_numbers_ = choose_number(
-            consensus, self.ensemble_, X, n_jobs=self.n_jobs, random_state=seed
+            consensus, self.ensemble_, X, n_jobs=self.n_jobs, random_state=self.random_state
         )
         self.consensus_ = consensus.fit(self.ensemble_)
         self.labels_ = self.consensus_.labels_
@@ -239,19 +238,19 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
             }
         return super().set_params(**params)
 
-    def _make_generator(self, n_objects: int, seed: int) -> Any:
+    def _make_generator(self, n_objects: int) -> Any:
+        given = {"n_jobs": self.n_jobs, "random_state": self.random_state}
         if self.generator is None or isinstance(self.generator, str):
             recipe = "default" if self.generator is None else self.generator
-            return make_generator(recipe, n_objects, n_jobs=self.n_jobs, random_state=seed)
+            return make_generator(recipe, n_objects, **given)
         generator = clone(self.generator)
         own = generator.get_params(deep=False)
-        given = {"n_jobs": self.n_jobs, "random_state": seed}
         generator.set_params(
             **{name: value for name, value in given.items() if own.get(name, "absent") is None}
         )
         return generator
 
-    def _make_consensus(self, seed: int) -> BaseConsensus:
+    def _make_consensus(self) -> BaseConsensus:
         if isinstance(self.consensus, str):
             if self.consensus not in CONSENSUS:
                 raise ValueError(
@@ -263,7 +262,7 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
             consensus = clone(self.consensus)
             if self.n_clusters is not None:
                 consensus.set_params(n_clusters=self.n_clusters)
-        return pass_seed(consensus, seed)
+        return consensus
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -277,7 +276,7 @@ def choose_number(
     X: Any = None,
     *,
     n_jobs: int | None = None,
-    random_state: int | None = None,
+    random_state: int | np.random.RandomState | None = None,
 ) -> ClusterNumbers | None:
     """Set the number of clusters of a consensus function that has none and cannot find it.
 

@@ -94,7 +94,8 @@ def test_several_tiny_clusters_are_named():
 def test_objects_without_any_label():
     labels = np.repeat([0, 1], 20)[:, None].repeat(3, axis=1)
     labels[[4, 30]] = -1
-    model = EAC(n_clusters=2).fit(Ensemble(labels))
+    with pytest.warns(UserWarning, match="2 of 40 objects have no label"):
+        model = EAC(n_clusters=2).fit(Ensemble(labels))
     assert "2 objects have no label in any partition" in cautions(model)[0].words
 
 

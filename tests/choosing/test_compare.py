@@ -8,9 +8,9 @@ import time
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import BaseEstimator, ClusterMixin, clone
 
-from coterie import EAC, Ensemble, RandomizedEnsemble, compare, metrics
+from coterie import EAC, ConsensusClustering, Ensemble, RandomizedEnsemble, compare, metrics
 from coterie.choosing import MethodResult, how_many_clusters, mean_ranks
 from coterie.choosing._compare import _recommend
 from coterie.consensus import CONSENSUS
@@ -56,6 +56,7 @@ class Broken(Slow):
         raise RuntimeError("lost\nits way")
 
 
+@pytest.mark.slow
 def test_every_method_has_a_row(ensemble):
     truth = lumps()[1]
     found = compare(ensemble, truth, n_clusters=3, stability=1, random_state=0)
@@ -97,6 +98,21 @@ def test_number_of_clusters_auto_and_own(ensemble):
     assert given.numbers is auto.numbers
 
 
+def test_the_number_is_that_of_the_default(seed):
+    X, _ = lumps(seed)
+    model = ConsensusClustering(random_state=seed).fit(X)
+    found = compare(
+        X,
+        generator=clone(model.generator_),
+        methods=["lwea"],
+        stability=0,
+        random_state=seed,
+    )
+    assert found.numbers.as_dict() == model.cluster_numbers_.as_dict()
+    assert found["lwea"].n_clusters == model.n_clusters_
+
+
+@pytest.mark.slow
 def test_processes_give_the_same_as_here(ensemble):
     here = compare(ensemble, methods=QUICK, n_clusters=3, n_jobs=1, random_state=0)
     there = compare(ensemble, methods=QUICK, n_clusters=3, n_jobs=2, random_state=0)
@@ -107,6 +123,7 @@ def test_processes_give_the_same_as_here(ensemble):
     assert here.recommended == there.recommended
 
 
+@pytest.mark.slow
 def test_a_slow_method_is_stopped_and_a_broken_one_reported(ensemble):
     methods = {"slow": Slow(), "broken": Broken(), "quick": Slow(seconds=0)}
     found = compare(ensemble, methods=methods, n_clusters=1, stability=0, time_limit=10.0, n_jobs=2)
@@ -134,6 +151,7 @@ class Loud(Slow):
         return super().fit(X)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 def test_a_killed_process_is_a_row_and_the_next_method_gets_a_new_one(ensemble):
     methods = {"a": Killed(), "b": Killed(), "c": Slow(seconds=0), "d": Slow(seconds=0)}
@@ -147,6 +165,7 @@ def test_a_killed_process_is_a_row_and_the_next_method_gets_a_new_one(ensemble):
         assert found[name].peak_memory is not None or sys.platform != "linux"
 
 
+@pytest.mark.slow
 def test_what_methods_print_in_a_process_is_not_ours(ensemble, capfd):
     class Local(Loud):
         """Cannot be imported by name."""
@@ -176,6 +195,7 @@ def test_memory_limit_is_a_refusal(ensemble, monkeypatch):
     assert found["single"].status == "ok"
 
 
+@pytest.mark.slow
 def test_features_with_a_generator():
     iris = load("iris")
     maker = RandomizedEnsemble(n_partitions=15, random_state=0)
@@ -192,6 +212,7 @@ def test_truth_may_be_known_in_part(ensemble):
     assert found["eac"].scores["ari"] == 1.0
 
 
+@pytest.mark.slow
 def test_one_class_duplicates_and_a_single_partition():
     labels = np.zeros((20, 4), dtype=int)
     found = compare(labels, np.zeros(20), n_clusters=1, stability=1, random_state=0)
@@ -262,11 +283,12 @@ def test_bad_settings(ensemble, settings, words):
 
 def test_numbers_without_structure_do_not_stop_the_comparison():
     noise = np.random.default_rng(0).normal(size=(60, 2))
-    numbers = how_many_clusters(noise, range(2, 5), n_runs=3, random_state=0)
-    assert numbers.recommended == 1
+    numbers = how_many_clusters(noise, range(2, 5), random_state=0)
+    assert not numbers.structure.has_structure
+    assert "No gap between clusters was found" in numbers.reason
     ensemble = RandomizedEnsemble(n_partitions=8, random_state=0).fit_transform(noise)
     found = compare(ensemble, methods=["eac"], n_clusters=numbers, stability=0)
-    assert found["eac"].n_clusters == numbers.choices["pac"]
+    assert found["eac"].n_clusters == numbers.recommended
 
 
 # --- ranks ----------------------------------------------------------------------------------------

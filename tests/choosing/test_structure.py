@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from coterie import Ensemble, RandomizedEnsemble, structure_test
 
@@ -42,7 +43,7 @@ def test_lumps_are_found(k, d):
         test = structure_test(X, n_null=99, random_state=s)
         assert test.has_structure
         assert test.statistic > test.null_statistics.max()
-        assert "There are clusters" in test.reason
+        assert "There are gaps between clusters" in test.reason
 
 
 def test_shapes_that_are_not_round_are_found(seed):
@@ -83,9 +84,19 @@ def test_too_little_to_tell(X):
     test = structure_test(X)
     assert not test.has_structure
     assert test.p_value == 1.0
-    assert "No clusters can be told" in test.reason
+    assert "cannot be told" in test.reason
 
 
+def test_sparse_features(seed):
+    X = np.random.default_rng(seed).normal(size=(120, 3)) + np.repeat([[0], [8]], 60, axis=0)
+    X = np.column_stack([X, np.zeros(120)])
+    found = structure_test(sparse.coo_array(X), random_state=seed)
+    assert found.as_dict() == structure_test(X, random_state=seed).as_dict()
+    assert structure_test(sparse.csr_array(X), max_objects=50, random_state=0).n_used == 50
+    assert "cannot be told" in structure_test(sparse.csr_array((30, 2))).reason
+
+
+@pytest.mark.slow
 def test_ensembles_of_noise_and_of_lumps():
     rng = np.random.default_rng(0)
     for n_clusters in (None, (2, 12)):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coterie import LWEA, Ensemble
+from coterie import LWEA, WEAC, Ensemble
 from coterie._linkage import Tree
 from strategies import label_matrices, noisy_labels
 
@@ -53,18 +53,31 @@ def test_an_outlier_is_no_cluster():
     assert sorted(np.bincount(found)) == [10, 20, 31]
 
 
-def test_tree_of_a_sample(seed):
+@pytest.mark.parametrize("method", [LWEA, WEAC])
+def test_tree_of_a_sample(method, seed):
     _, labels = noisy_labels(seed, 600, 12, n_clusters=3)
-    whole = LWEA(3).fit(labels)
-    fitted = LWEA(3, max_objects=150).fit(labels)
+    whole = method(3).fit(labels)
+    fitted = method(3, max_objects=150).fit(labels)
     assert whole.sample_ is None
     assert len(fitted.sample_) == 150
     assert len(fitted.linkage_) == 149
     assert len(fitted.labels_) == 600
     assert (fitted.labels_ == whole.labels_).mean() > 0.95
-    again = LWEA(3, max_objects=150).fit(Ensemble(labels))
+    again = method(3, max_objects=150).fit(Ensemble(labels))
     assert (again.labels_ == fitted.labels_).all()
     assert len(np.unique(fitted.cut_tree(7))) == 7
+
+
+def test_sample_counts_objects_without_labels_too(seed):
+    _, labels = noisy_labels(seed, 600, 12, n_clusters=3)
+    gaps = np.insert(labels, np.arange(0, 300, 3), -1, axis=0)
+    labelled = gaps[:, 0] >= 0
+    fitted = LWEA(3, max_objects=150).fit(labels)
+    with pytest.warns(UserWarning, match="100 of 700 objects have no label"):
+        with_gaps = LWEA(3, max_objects=150).fit(gaps)
+    assert (gaps[with_gaps.sample_] == labels[fitted.sample_]).all()
+    assert (with_gaps.cut_tree(3)[labelled] == fitted.labels_).all()
+    assert (with_gaps.cut_tree(3) == with_gaps.labels_).all()
 
 
 def test_few_distinct_rows_need_no_sample():

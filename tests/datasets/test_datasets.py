@@ -624,6 +624,7 @@ def test_a_name_means_one_data_set(name):
 # Import
 
 
+@pytest.mark.slow
 def test_import_is_light():
     code = (
         "import sys, coterie; before = set(sys.modules);"

@@ -10,6 +10,8 @@ from typer.testing import CliRunner
 
 from coterie.cli import app
 
+pytestmark = pytest.mark.slow
+
 QUICK = ("reproduce", "laca", "--quick", "--only", "iris")
 
 

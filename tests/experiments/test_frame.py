@@ -18,6 +18,8 @@ from coterie.experiments import (
 )
 from coterie.experiments._run import run_experiment
 
+pytestmark = pytest.mark.slow
+
 
 class _Killed(BaseException):
     """Ends a run at once, as a signal would."""

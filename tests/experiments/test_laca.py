@@ -9,6 +9,8 @@ from coterie.datasets import Dataset, load
 from coterie.experiments import Results, laca, published
 from coterie.experiments._run import run_experiment
 
+pytestmark = pytest.mark.slow
+
 
 def _task(**changes):
     task = next(laca.plan(1, quick=False)).seeded(0)

@@ -9,6 +9,8 @@ from coterie import Ensemble
 from coterie.experiments import Results, msteclust, published
 from coterie.experiments._run import run_experiment
 
+pytestmark = pytest.mark.slow
+
 
 def _task(part):
     return next(t for t in msteclust.plan(1, quick=False) if t.part == part).seeded(0)

@@ -9,6 +9,8 @@ from coterie.experiments import Task, get_experiment, normalized_edges, publishe
 from coterie.experiments._run import run_experiment
 from coterie.metrics import error_rate
 
+pytestmark = pytest.mark.slow
+
 
 def _task(part, run=0):
     return next(

@@ -7,6 +7,8 @@ from coterie.datasets import Dataset
 from coterie.experiments import peace, published
 from coterie.experiments._run import run_experiment
 
+pytestmark = pytest.mark.slow
+
 
 def test_published_numbers_are_those_of_the_paper():
     paper = published("peace")

@@ -9,6 +9,8 @@ from coterie.experiments import get_experiment
 from coterie.experiments._run import run_experiment
 from coterie.experiments.study import calibration_of, methods_of
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):

@@ -17,6 +17,8 @@ from coterie.experiments.weighted_ensembles import (
     get_objects,
 )
 
+pytestmark = pytest.mark.slow
+
 EXPERIMENT = weighted_ensembles.EXPERIMENT
 
 

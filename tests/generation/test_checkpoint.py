@@ -137,6 +137,7 @@ def _kill_after(process, directory, more):
     return alive
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
 @pytest.mark.parametrize(("n_jobs", "more"), [(1, (1, 2, 3)), (2, (2,))])
 def test_killed_several_times(tmp_path, n_jobs, more):

@@ -610,6 +610,7 @@ def test_callback_may_stop_the_work(n_jobs):
         RandomizedEnsemble(n_partitions=8, n_jobs=n_jobs, callback=stop).fit(X)
 
 
+@pytest.mark.slow
 def test_import_without_numba():
     code = "import sys, coterie.generation; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -81,6 +81,7 @@ def test_parts_that_the_package_leaves_empty_are_filled(monkeypatch):
     assert found[0] != 0
 
 
+@pytest.mark.slow
 def test_result_does_not_depend_on_threads_or_calls():
     code = """
 import json, os, sys

@@ -45,6 +45,7 @@ def run(package, script, **environment):
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 def test_an_edit_in_another_file_is_seen(package):
     inner, outer = package / "_kernels" / "inner.py", package / "_kernels" / "outer.py"
     inner.write_text(KERNEL.format(name="inner", result="x + 1", more=""))
@@ -61,6 +62,7 @@ def test_an_edit_in_another_file_is_seen(package):
     assert len(list((package / "_kernels" / "__pycache__").glob("coterie-*"))) == 2
 
 
+@pytest.mark.slow
 def test_places_that_cannot_be_written(package, tmp_path):
     inside = package / "_kernels" / "__pycache__"
     assert Path(run(package, WHERE)).parent == inside
@@ -74,6 +76,7 @@ def test_places_that_cannot_be_written(package, tmp_path):
     assert run(package, WHERE, XDG_CACHE_HOME=str(home)) == "None"
 
 
+@pytest.mark.slow
 def test_switch_and_numbas_own_directory(package, tmp_path):
     assert run(package, WHERE, COTERIE_NUMBA_CACHE="0") == "None"
     there = run(package, WHERE, NUMBA_CACHE_DIR=str(tmp_path / "mine"))

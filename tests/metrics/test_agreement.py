@@ -243,6 +243,7 @@ def test_anmi_names_bad_input():
         metrics.anmi([0, 1], [[0], [1], [1]])
 
 
+@pytest.mark.slow
 def test_import_does_not_load_numba():
     code = "import sys, coterie.metrics; sys.exit('numba' in sys.modules)"
     assert run([sys.executable, "-c", code], check=False).returncode == 0

@@ -44,13 +44,13 @@ def test_criteria_are_scaled_so_that_one_is_best(numbers):
         assert known.min() >= 0
         assert known.max() == 1
         raw = numbers.criteria[name]
-        best = np.nanargmin(raw) if name in ("pac", "msteclust") else np.nanargmax(raw)
+        best = np.nanargmin(raw) if name == "pac" else np.nanargmax(raw)
         assert scaled[name][best] == 1
 
 
 def test_n_clusters(numbers):
     ax = drawn(plotting.plot_n_clusters(numbers, ax=axes()))
-    assert [t.get_text() for t in ax.get_yticklabels()][:2] == ["peaks", "PAC"]
+    assert [t.get_text() for t in ax.get_yticklabels()][:2] == ["score", "silhouette"]
     frame = ax.patches[0]
     assert frame.get_x() + 0.5 == numbers.n_clusters.tolist().index(numbers.recommended)
 
@@ -66,6 +66,14 @@ def test_consensus_cdf(numbers):
 def test_delta_area(numbers):
     ax = drawn(plotting.plot_delta_area(numbers, ax=axes()))
     assert ax.lines[0].get_ydata().tolist() == numbers.criteria["delta_area"].tolist()
+
+
+@pytest.mark.parametrize("plot", [plotting.plot_consensus_cdf, plotting.plot_delta_area])
+def test_plots_of_runs_say_that_there_are_none(plot):
+    labels = noisy_labels(0, 40, 8, n_clusters=3)[1]
+    numbers = how_many_clusters(Ensemble(labels), range(2, 5), structure=False, random_state=0)
+    with pytest.raises(ValueError, match="n_runs=20"):
+        plot(numbers)
 
 
 def test_agreement(comparison):

@@ -333,6 +333,7 @@ def test_mixtures_have_memberships(ensemble):
     plotting.plot_memberships(model).figure.canvas.draw()
 
 
+@pytest.mark.slow
 def test_matplotlib_is_imported_when_it_is_needed():
     code = (
         "import sys; from coterie import plotting; plotting.plot_sizes; plotting.plot_tree;"

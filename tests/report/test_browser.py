@@ -14,6 +14,8 @@ from coterie._ordering import tree_of
 from coterie.cli import app
 from coterie.report import render_html, summarize
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("jinja2")
 
 HOSTILE = "</script><img src=x onerror=alert(1)><script>window.hacked = 1</script> & \"q\" 'a'"

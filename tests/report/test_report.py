@@ -12,10 +12,20 @@ import pandas as pd
 import pytest
 
 import coterie
-from coterie import EAC, LACA, ConsensusClustering, Ensemble, MSTEClust, RandomizedEnsemble, Voting
+from coterie import (
+    EAC,
+    LACA,
+    LWEA,
+    ConsensusClustering,
+    Ensemble,
+    MSTEClust,
+    RandomizedEnsemble,
+    Voting,
+)
 from coterie.metrics import anmi, nmi
 from coterie.report import render_html, summarize
 from coterie.report._charts import choice_chart
+from strategies import noisy_labels
 
 VOTES = [[0, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [1, 1, 1]]
 HOSTILE = "<script>alert('x')</script> & \"quoted\""
@@ -283,6 +293,18 @@ def test_a_tree_is_cut_at_other_numbers(model):
         np.testing.assert_array_equal(
             labels_at(summary, k), EAC(n_clusters=k).fit(model.ensemble_).labels_
         )
+
+
+@pytest.mark.parametrize("settings", [{"min_share": 0.5}, {"max_objects": 40}])
+def test_the_method_itself_cuts_its_tree(settings):
+    _, labels = noisy_labels(0, 120, 12, n_clusters=3, noise=0.4)
+    lwea = LWEA(3, **settings).fit(labels)
+    summary = summarize(lwea)
+    assert summary["cuts"]["how"] == "cut"
+    for k in summary["cuts"]["numbers"]:
+        again = LWEA(k, **settings).fit(labels).labels_
+        np.testing.assert_array_equal(labels_at(summary, k), again)
+    assert set(range(2, 11)) <= set(summary["cuts"]["numbers"])
 
 
 def test_a_method_without_a_tree_is_fitted_again(model):

@@ -266,10 +266,11 @@ def compare(
     if isinstance(n_clusters, ClusterNumbers):
         numbers = n_clusters
     elif n_clusters == "auto":
-        numbers = how_many_clusters(X if generator is not None else ensemble, random_state=seed)
+        seen = ensemble if generator is None else X
+        numbers = how_many_clusters(seen, ensemble=ensemble, random_state=random_state)
     told = n_clusters if isinstance(n_clusters, Integral) else None
     if numbers is not None:
-        told = min(max(2, _best_number(numbers)), ensemble.n_objects)
+        told = min(numbers.recommended, ensemble.n_objects)
     jobs = _make_jobs(methods, told, stability, seed, time_limit)
     n_workers = _n_workers(n_jobs, ensemble, len(jobs))
     if n_workers == 1:
@@ -326,13 +327,6 @@ def _make_jobs(
                 estimator = _set(estimator, **{parameter: value})
         jobs.append(Job(name, estimator, stability, seed, time_limit))
     return jobs
-
-
-def _best_number(numbers: ClusterNumbers) -> int:
-    """Return the recommended number; where there is no structure, what comes nearest to it."""
-    if numbers.recommended > 1:
-        return numbers.recommended
-    return numbers.choices.get("pac") or 2
 
 
 def _set(estimator: Any, **parameters: Any) -> Any:

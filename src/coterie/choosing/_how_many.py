@@ -25,7 +25,7 @@ from coterie.choosing._structure import StructureTest, structure_test
 from coterie.consensus import LWEA
 from coterie.consensus._eac import cluster_lifetimes
 from coterie.ensemble import Ensemble
-from coterie.generation._recipes import draw_seed, make_generator
+from coterie.generation._recipes import make_generator
 
 __all__ = ["MIN_SHARE", "ClusterNumbers", "how_many_clusters"]
 
@@ -33,6 +33,8 @@ MIN_SHARE = 0.1
 """Smallest cluster that counts as one, as a share of the mean cluster size."""
 N_NEIGHBORS = 5
 """Neighbours that show whether a cluster is isolated."""
+TIE = 0.03
+"""Scores that differ by a smaller share count as equal: unions of clusters score almost as well."""
 _MAX_CLUSTERS = 60
 _N_BOOTSTRAP = 200
 CRITERIA = ("score", "silhouette", "isolation", "lifetime")
@@ -137,7 +139,8 @@ def how_many_clusters(
     """Recommend a number of clusters, and show the evidence.
 
     The consensus tree of the partitions (`coterie.LWEA`) is cut into every number of clusters.
-    The best number has the highest score: mean silhouette times isolation.
+    The best number has the highest score: mean silhouette times isolation. Of numbers that score
+    within 3 % the largest is taken.
 
     Parameters
     ----------
@@ -184,8 +187,8 @@ def how_many_clusters(
         1 - the largest share of neighbours that a cluster has outside of itself, of the five
         nearest neighbours of its objects. A cut through a dense region lowers it.
     score
-        Silhouette times isolation. The recommended number has the largest; of equal ones the
-        smallest number is taken.
+        Silhouette times isolation. Recommended is the largest number with a local maximum of the
+        score within 3 % of the highest: unions of clusters score almost as well as the clusters.
     lifetime
         How long k clusters last in the tree [1]_.
     pac, area, delta_area, cophenetic, stability
@@ -221,9 +224,6 @@ def how_many_clusters(
             "n_runs must be 0 (no runs on parts), or at least 2, so that runs can be compared; "
             f"got {n_runs!r}."
         )
-    if ensemble is None and not isinstance(X, Ensemble):
-        # As ConsensusClustering makes them, so that both give the same answer.
-        random_state = draw_seed(random_state)
     random = check_random_state(random_state)
     seeds = [int(s) for s in random.randint(2**31 - 1, size=3)]
     rng = np.random.default_rng(seeds[0])
@@ -275,7 +275,7 @@ def _gather(
     max_objects: int | None,
     rng: np.random.Generator,
     n_jobs: int | None,
-    seed: int | None,
+    seed: int | np.random.RandomState | None,
 ) -> _Evidence:
     """Return what the rule looks at, of at most `max_objects` objects."""
     if isinstance(X, Ensemble):
@@ -303,9 +303,15 @@ def _gather(
 
 
 def _default_ensemble(
-    X: Any, rows: NDArray[np.int64] | None, n_jobs: int | None, seed: int | None
+    X: Any,
+    rows: NDArray[np.int64] | None,
+    n_jobs: int | None,
+    seed: int | np.random.RandomState | None,
 ) -> Ensemble:
-    """Return the partitions of the default recipe for some of the rows; None means all."""
+    """Return the partitions of the default recipe for some of the rows; None means all.
+
+    They are those that `coterie.ConsensusClustering` makes with the same seed.
+    """
     generator = make_generator(
         "default", X.shape[0], n_jobs=n_jobs, random_state=seed, left_out="missing"
     ).fit(X)
@@ -343,7 +349,7 @@ def _check_numbers(
 ) -> NDArray[np.int64]:
     if asked is None:
         largest = min(_MAX_CLUSTERS, max(16, int(1.5 * np.sqrt(n_objects))))
-        return np.arange(2, min(largest, max(n_distinct, 2), n_objects - 1) + 1)
+        return np.arange(2, min(largest, n_distinct, n_objects - 1) + 1)
     numbers = np.unique(np.asarray(list(asked)))
     if numbers.size == 0 or numbers.dtype.kind not in "iu" or numbers[0] < 2:
         raise ValueError(
@@ -354,7 +360,7 @@ def _check_numbers(
             f"n_clusters must be at most the number of objects that are used ({n_objects}); got "
             f"{numbers[-1]}."
         )
-    return numbers[numbers <= max(n_distinct, 2)].astype(np.int64)
+    return numbers[numbers <= n_distinct].astype(np.int64)
 
 
 # --- criteria -----------------------------------------------------------------------------------
@@ -393,6 +399,7 @@ def _score_cuts(evidence: _Evidence, numbers: NDArray[np.int64]) -> _Scored:
     values = (silhouette * isolation, silhouette, isolation, lifetime)
     criteria = dict(zip(CRITERIA, values, strict=True))
     choices = {name: _first_best(numbers, values) for name, values in criteria.items()}
+    choices["score"] = _best_number(numbers, criteria["score"])
     return _Scored(numbers, labels, silhouettes, leaks, criteria, choices)
 
 
@@ -403,6 +410,14 @@ def _isolation(
     total = np.bincount(labels, weights)
     leaked = np.bincount(labels, weights * leaks)
     return 1.0 - float((leaked / np.maximum(total, 1e-300)).max())
+
+
+def _best_number(numbers: NDArray[np.int64], scores: NDArray[np.float64]) -> int:
+    """Return the largest number with a local maximum of the score within `TIE` of the highest."""
+    padded = np.concatenate([[-np.inf], scores, [-np.inf]])
+    is_peak = (scores >= padded[:-2]) & (scores >= padded[2:])
+    highest = scores.max()
+    return int(numbers[is_peak & (scores >= highest - TIE * abs(highest))][-1])
 
 
 def _first_best(numbers: NDArray[np.int64], values: NDArray[np.float64]) -> int | None:
@@ -451,7 +466,7 @@ def _certainty(found: _Scored, best: int, rng: np.random.Generator) -> float:
             for leaks, labels in zip(found.leaks, found.labels, strict=True)
         ]
         scores = found.silhouettes @ weights / n * isolation
-        wins += _first_best(found.numbers, scores) == best
+        wins += _best_number(found.numbers, scores) == best
     return wins / _N_BOOTSTRAP
 
 

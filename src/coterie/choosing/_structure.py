@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
+from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import t
 from sklearn.utils import check_array, check_random_state
@@ -107,7 +107,7 @@ def structure_test(
 
     Parameters
     ----------
-    X : array-like of shape (n_objects, n_features), or Ensemble
+    X : array-like or sparse matrix of shape (n_objects, n_features), or Ensemble
         Features; scale them first if their units are not comparable. An `Ensemble` is tested by
         its co-association; see Notes. (A matrix of labels must be made an `Ensemble`.)
     null : {'uniform', 'permuted'}, default='uniform'
@@ -170,10 +170,8 @@ def structure_test(
         return _test_ensemble(X, null, alpha, rng)
     check_names_unique(X)
     X = check_array(X, dtype=np.float64, accept_sparse="csr", ensure_min_samples=1)
-    if issparse(X):
-        if X.shape[0] > max_objects:
-            X = X[np.sort(rng.choice(X.shape[0], max_objects, replace=False))]
-        X = X.toarray()
+    if sparse.issparse(X):
+        X = _dense_part(X, max_objects, rng)
     return _test_features(X, null, n_null, alpha, max_objects, rng)
 
 
@@ -230,6 +228,14 @@ def _test_features(
     return _decided(observed, draws, null, alpha, "features", len(X))
 
 
+def _dense_part(X: Any, max_objects: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Return at most `max_objects` rows of a sparse matrix, without columns that are all 0."""
+    if X.shape[0] > max_objects:
+        X = X[np.sort(rng.choice(X.shape[0], max_objects, replace=False))]
+    dense: NDArray[np.float64] = X[:, np.unique(X.indices)].toarray()
+    return dense
+
+
 def _distinct_if_continuous(X: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the distinct rows, in their order, unless some feature takes few values."""
     _, first = np.unique(X, axis=0, return_index=True)
@@ -237,7 +243,7 @@ def _distinct_if_continuous(X: NDArray[np.float64]) -> NDArray[np.float64]:
         return X
     distinct = X[np.sort(first)]
     values = [len(np.unique(column)) for column in distinct.T]
-    return distinct if min(values) > len(distinct) / 2 else X
+    return distinct if min(values, default=0) > len(distinct) / 2 else X
 
 
 def _spread_ties(X: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:

@@ -56,7 +56,7 @@ class Partitioning(NamedTuple):
 
     def generator(self, X: NDArray[np.float64]) -> RandomizedEnsemble:
         """Return the generator: the recipe, changed where an option says so."""
-        from coterie.generation._recipes import draw_seed, make_generator
+        from coterie.generation._recipes import make_generator
 
         given: dict[str, Any] = {
             "n_partitions": self.partitions,
@@ -71,9 +71,7 @@ class Partitioning(NamedTuple):
             given["max_samples"] = options.parse_part(self.max_samples, "--max-samples")
             given["left_out"] = "missing"
         with refused_input(_OPTIONS):
-            generator = make_generator(
-                self.recipe, len(X), random_state=draw_seed(self.seed), **given
-            )
+            generator = make_generator(self.recipe, len(X), random_state=self.seed, **given)
         return generator.set_params(n_jobs=self._n_jobs(X, generator))
 
     def _n_jobs(self, X: NDArray[np.float64], generator: RandomizedEnsemble) -> int:

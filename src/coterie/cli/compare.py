@@ -251,9 +251,8 @@ def _number_for(number: int | str | None, given: Input, ensemble: Any, seed: int
     if number != "auto" or given.features is None:
         return number
     from coterie.choosing import how_many_clusters
-    from coterie.generation._recipes import draw_seed
 
-    return how_many_clusters(given.features.X, ensemble=ensemble, random_state=draw_seed(seed))
+    return how_many_clusters(given.features.X, ensemble=ensemble, random_state=seed)
 
 
 def _write(comparison: Comparison, path: Path) -> None:

@@ -97,7 +97,7 @@ def place_rest(ensemble: Ensemble, labels: NDArray[np.int64], n_clusters: int) -
     rest = labels < 0
     if not rest.any():
         return labels
-    votes = ClusterVotes.of_rows(
+    votes = ClusterVotes.count_rows(
         ensemble.labels[~rest], labels[~rest], ensemble.offsets, n_clusters
     )
     placed = labels.copy()

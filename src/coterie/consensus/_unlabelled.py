@@ -8,6 +8,7 @@ whole ensemble:
 - `membership_`: 1/k where rows are probabilities, else 0;
 - `linkage_` and `tree_`: they are joined first, at the lowest height, with the first object of the
   largest cluster, so that every cut leaves them with it;
+- `sample_`: the same objects, counted among all;
 - curves over the number of clusters: splitting them off changes nothing.
 """
 
@@ -117,6 +118,10 @@ def _extend_merges(values: NDArray, labelled: NDArray[np.bool_], anchor: int) ->
     return np.concatenate([np.full(int((~labelled).sum()), first), values])
 
 
+def _extend_sample(sample: NDArray, labelled: NDArray[np.bool_], anchor: int) -> NDArray:
+    return np.flatnonzero(labelled)[sample]
+
+
 def _extend_labels(values: NDArray, labelled: NDArray[np.bool_], anchor: int) -> NDArray:
     return _with_value(values, labelled, 0)
 
@@ -124,6 +129,7 @@ def _extend_labels(values: NDArray, labelled: NDArray[np.bool_], anchor: int) ->
 _EXTENSIONS: dict[str, Callable[[NDArray, NDArray[np.bool_], int], NDArray]] = {
     "membership_": _extend_membership,
     "linkage_": _extend_linkage,
+    "sample_": _extend_sample,
     "tree_": _extend_tree,
     "lifetimes_": _extend_lifetimes,
     "n_clusters_path_": _extend_path,

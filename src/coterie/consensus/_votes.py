@@ -30,10 +30,10 @@ class ClusterVotes(NamedTuple):
     @classmethod
     def tally(cls, ensemble: Ensemble, labels: NDArray[np.int64], n_clusters: int) -> ClusterVotes:
         """Count the labels of the members of each consensus cluster."""
-        return cls.of_rows(ensemble.labels, labels, ensemble.offsets, n_clusters)
+        return cls.count_rows(ensemble.labels, labels, ensemble.offsets, n_clusters)
 
     @classmethod
-    def of_rows(
+    def count_rows(
         cls,
         codes: NDArray[np.int32],
         labels: NDArray[np.int64],

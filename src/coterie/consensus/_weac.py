@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from coterie._about import HUANG_2015, IN_NO_CLUSTER, TREE_COST, MethodWords
-from coterie._linkage import Regime, average_tree
-from coterie.consensus._tree import TreeConsensus
+from coterie._linkage import Regime, Tree, average_tree
+from coterie.consensus._tree import MAX_OBJECTS, TreeConsensus
 from coterie.consensus._weights import partition_weights
 from coterie.ensemble import Ensemble
 
@@ -26,6 +23,10 @@ class WEAC(TreeConsensus):
     ----------
     n_clusters : int, default=2
         Number of clusters. The method does not find it by itself.
+    max_objects : int or None, default=20000
+        Largest number of distinct label rows that the tree is grown on. If there are more, it is
+        grown on so many objects drawn at random (with a fixed seed), and the others join the
+        cluster that the partitions put them with most often. None: always all.
     regime : {'auto', 'triangle', 'matrix-free'}, default='auto'
         Keep the sums over pairs of clusters, or make them from the labels. By default they are
         kept as soon as they fit `memory_limit`.
@@ -40,7 +41,10 @@ class WEAC(TreeConsensus):
     n_clusters_ : int
         Number of clusters.
     linkage_ : ndarray of shape (n_objects - 1, 4)
-        The tree in the format of `scipy.cluster.hierarchy`; heights are 1 - similarity.
+        The tree in the format of `scipy.cluster.hierarchy`; heights are 1 - similarity. Of the
+        objects in `sample_`, if the tree was grown on a sample.
+    sample_ : ndarray of int or None
+        The objects that the tree was grown on; None means all.
     weights_ : ndarray of shape (n_partitions,)
         Weight of each partition (NCAI), in [0, 1]; the largest is 1.
     confidence_ : ndarray of shape (n_objects,)
@@ -104,19 +108,20 @@ class WEAC(TreeConsensus):
         self,
         n_clusters: int = 2,
         *,
+        max_objects: int | None = MAX_OBJECTS,
         regime: Regime = "auto",
         memory_limit: int | str | None = None,
     ) -> None:
         self.n_clusters = n_clusters
+        self.max_objects = max_objects
         self.regime = regime
         self.memory_limit = memory_limit
 
-    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+    def _grow(self, ensemble: Ensemble) -> Tree:
         self.weights_ = partition_weights(ensemble)
-        tree = average_tree(
+        return average_tree(
             ensemble,
             together=self.weights_ / self.weights_.sum(),
             regime=self.regime,
             memory_limit=self.memory_limit,
         )
-        return self._keep_and_cut(tree)

@@ -5,23 +5,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 from sklearn.cluster import KMeans
-from sklearn.utils import check_random_state
 
 from coterie.generation._randomized import RandomizedEnsemble
 
-__all__ = ["RECIPES", "draw_seed", "make_generator"]
+__all__ = ["RECIPES", "make_generator"]
 
 MAX_OBJECTS = 5_000
 """Most objects that one run of the default recipe is fitted to."""
 _N_PARTITIONS = 60
 _MAX_ITER = 30  # partitions of an ensemble need not converge
-
-
-def draw_seed(random_state: int | np.random.RandomState | None) -> int:
-    """Return the seed of the generator, drawn from a `random_state` as users give it."""
-    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def make_generator(recipe: str, n_objects: int, **settings: Any) -> RandomizedEnsemble:

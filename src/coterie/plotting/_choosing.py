@@ -25,16 +25,16 @@ __all__ = [
 ]
 
 _NAMES = {
-    "peaks": "peaks",
+    "score": "score",
+    "silhouette": "silhouette",
+    "isolation": "isolation",
+    "lifetime": "lifetime",
     "pac": "PAC",
     "delta_area": "delta area",
     "cophenetic": "cophenetic",
     "stability": "stability",
-    "lifetime": "lifetime",
-    "laca": "LACA",
-    "msteclust": "MSTEClust",
 }
-_SMALL_IS_GOOD = ("pac", "msteclust")
+_SMALL_IS_GOOD = ("pac",)
 _MOST_LINES = 8  # that a legend can name
 
 
@@ -44,9 +44,9 @@ def plot_consensus_cdf(numbers: ClusterNumbers, *, ax: Axes | None = None, most:
     Parameters
     ----------
     numbers : ClusterNumbers
-        Result of `coterie.how_many_clusters`. A curve that is flat between 0 and 1 means that
-        pairs are always together or never; PAC is its rise between the dotted lines. A star
-        marks the recommended number.
+        Result of `coterie.how_many_clusters` with ``n_runs`` above 0. A curve that is flat
+        between 0 and 1 means that pairs are always together or never; PAC is its rise between
+        the dotted lines. A star marks the recommended number.
     ax : matplotlib Axes, optional
         Where to draw. Default: a new figure.
     most : int, default=8
@@ -59,6 +59,7 @@ def plot_consensus_cdf(numbers: ClusterNumbers, *, ax: Axes | None = None, most:
     from coterie.choosing._resampling import AMBIGUOUS
     from coterie.plotting._style import ACCENT, GREY, get_axes, name_axes, tidy
 
+    _check_runs(numbers)
     ax = get_axes(ax)
     grid = np.linspace(0.0, 1.0, numbers.cdf.shape[1])
     shown = [int(k) for k in numbers.n_clusters[:most]]
@@ -102,8 +103,8 @@ def plot_delta_area(numbers: ClusterNumbers, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     numbers : ClusterNumbers
-        Result of `coterie.how_many_clusters`. Where the curve has come down, more clusters add
-        nothing.
+        Result of `coterie.how_many_clusters` with ``n_runs`` above 0. Where the curve has come
+        down, more clusters add nothing.
     ax : matplotlib Axes, optional
         Where to draw. Default: a new figure.
 
@@ -113,6 +114,7 @@ def plot_delta_area(numbers: ClusterNumbers, *, ax: Axes | None = None) -> Axes:
     """
     from coterie.plotting._style import ACCENT, GREY, get_axes, name_axes, tidy, whole_numbers
 
+    _check_runs(numbers)
     ax = get_axes(ax)
     values = numbers.criteria["delta_area"]
     ax.plot(numbers.n_clusters, values, "o-", color=GREY, markersize=4, linewidth=1.2)
@@ -123,6 +125,15 @@ def plot_delta_area(numbers: ClusterNumbers, *, ax: Axes | None = None) -> Axes:
     whole_numbers(ax)
     tidy(ax)
     return ax
+
+
+def _check_runs(numbers: ClusterNumbers) -> None:
+    """Raise ValueError if there were no runs on random parts of the data."""
+    if not len(numbers.cdf):
+        raise ValueError(
+            "this plot shows runs on random parts of the data, and numbers has none. Make it with "
+            "how_many_clusters(X, n_runs=20)."
+        )
 
 
 def scaled_criteria(numbers: ClusterNumbers) -> dict[str, NDArray[np.float64]]:

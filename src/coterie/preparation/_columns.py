@@ -40,6 +40,13 @@ SMALLEST = 1e-12
 """Numbers that differ by less, relative to their size, are the same."""
 
 _QUARTILES = 1.349  # interquartile range of the standard normal distribution
+CATEGORY_VARIANCE = 1 / 8
+"""Variance of an encoded category; that of a scaled number is 1.
+
+Levels are discrete: with the weight of a number a single category would cut the data into clusters
+of its own. This is about the weight of k-prototypes (Huang, 1998), half a standard deviation for
+two levels that differ.
+"""
 _LOWEST_VARIANCE = NEARLY_CONSTANT * (1 - NEARLY_CONSTANT)
 _ID_NAME = re.compile(
     r"(|index|row|row[ _]?(nr|no|num|number)|unnamed: ?0|(.*[ _.-])?(id|ids|uuid|guid))",
@@ -210,8 +217,9 @@ def _fit_number(name: str, cells: Cells, position: int, scale: str | None, named
     if ((values == low) | (values == high)).all():
         share = float((values == high).mean())
         column.mean = float(low + share * (high - low))
-        column.deviation = float((high - low) * np.sqrt(_fair_variance([share, 1 - share]) / 2))
-        column.treatment = words + "two values, standardised"
+        variance = _fair_variance([share, 1 - share]) / 2
+        column.deviation = float((high - low) * np.sqrt(variance / CATEGORY_VARIANCE))
+        column.treatment = words + "two values, weighted as a category"
         return column
     if scale == "auto":
         column.spread, heavy = _robust_spread(values)
@@ -288,7 +296,8 @@ def _fit_category(name: str, cells: Cells, named: bool) -> Column:
     grouped = len(counts) - len(levels)
     column = Column(name, "category", f"{n_levels} levels", levels=levels, has_other=grouped > 0)
     column.shares = shares + [1 - sum(shares)] * column.has_other
-    column.weight = float(np.sqrt((2 if column.n_out == 1 else 1) / _fair_variance(column.shares)))
+    variance = _fair_variance(column.shares) / (2 if column.n_out == 1 else 1)
+    column.weight = float(np.sqrt(CATEGORY_VARIANCE / variance))
     if grouped:
         column.treatment += f", {grouped} of them rare and grouped"
     return column

@@ -35,8 +35,9 @@ _REASONS = {"empty": "nearly all cells missing", "text": "free text"}
 class TablePreparation(TransformerMixin, BaseEstimator):
     """Turn a table of numbers, categories and dates into features of fair weight.
 
-    Every column of the table counts about as much as any other: the expected squared difference
-    of two random rows is 2 for each.
+    Every number counts as much as any other: the expected squared difference of two random rows
+    is 2. Categories and columns of two values count an eighth of that each, because their levels
+    are discrete and would otherwise make clusters of their own.
 
     - **Numbers** are standardised. Where tails are heavy (the standard deviation exceeds twice
       the one that the quartiles suggest, and the kurtosis exceeds 6), they first go through

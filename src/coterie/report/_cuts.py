@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from coterie._labels import order_by_size
 from coterie._ordering import cluster_tree, tree_of
+from coterie.consensus._tree import TreeConsensus
 
 __all__ = ["Cuts", "cut_at_numbers", "nearby_numbers"]
 
@@ -60,9 +61,9 @@ def cut_at_numbers(
     k, n = int(consensus.n_clusters_), len(consensus.labels_)
     wanted = nearby_numbers(k, n) if numbers is None else sorted({*numbers, k})
     name = type(consensus).__name__
-    tree = tree_of(consensus)
-    if tree is not None:
-        found = {j: tree.cut(j) for j in wanted if tree.least_clusters <= j <= n}
+    cuts = _cut_tree(consensus, wanted)
+    if cuts is not None:
+        found = cuts
         how, words = "cut", f"the tree of {name} is cut at another height"
     elif n <= REFIT_MOST:
         found = _refit(consensus, [j for j in wanted if j != k], callback)
@@ -80,6 +81,19 @@ def cut_at_numbers(
     ordered = sorted(found)
     labels = np.stack([found[j] for j in ordered]).astype(np.int64)
     return Cuts(ordered, labels, how, words[0].upper() + words[1:] + ".")
+
+
+def _cut_tree(consensus: Any, numbers: Sequence[int]) -> dict[int, NDArray[np.int64]] | None:
+    """Cut the tree that the method left; None if there is no tree."""
+    tree = tree_of(consensus)
+    least = 1 if tree is None else tree.least_clusters
+    if isinstance(consensus, TreeConsensus) and hasattr(consensus, "linkage_"):
+        # The tree may be that of a sample, and small branches may count as no clusters.
+        n_leaves = len(consensus.linkage_) + 1
+        return {j: consensus.cut_tree(j) for j in numbers if least <= j <= n_leaves}
+    if tree is None:
+        return None
+    return {j: tree.cut(j) for j in numbers if least <= j <= len(consensus.labels_)}
 
 
 def _refit(
@@ -125,8 +139,8 @@ def _merge(consensus: Any, numbers: Sequence[int]) -> dict[int, NDArray[np.int64
 def as_groups(cuts: Cuts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return (group of each object, label of each group at each number).
 
-    Objects with the same labels at all numbers are one group. Cuts of a tree are nested, so
-    that there are no more groups than clusters at the largest number.
+    Objects with the same labels at all numbers are one group. Cuts of a tree are nested, mostly,
+    so that there are about as many groups as clusters at the largest number.
     """
     table, group = np.unique(cuts.labels.T, axis=0, return_inverse=True)
     return group.ravel().astype(np.int64), table
