@@ -268,7 +268,7 @@ def test_every_paper_has_an_experiment(name):
     experiment = get_experiment(name)
     assert experiment.name == name
     assert experiment.tasks(quick=True)
-    if name != "study":  # our own, with no paper to print its numbers
+    if name not in ("quality", "study"):  # our own, with no paper to print their numbers
         assert published(EXPERIMENTS[name].module)
 
 

@@ -52,6 +52,9 @@ EXPERIMENTS = {
         "weighted_ensembles",
         "Domeniconi and Al-Razgan (2009), Weighted cluster ensembles: methods and analysis",
     ),
+    "quality": Paper(
+        "quality", "Our default beside k-means, mixtures, spectral clustering and HDBSCAN"
+    ),
     "study": Paper(
         "study", "Our own study: all consensus methods on all labelled sets, the same partitions"
     ),

@@ -178,6 +178,7 @@ def _write(experiment: Experiment, results: Results, output: Path, command: str)
 
             for name, figure in experiment.figures(results).items():
                 written.append(output / f"{name}.png")
+                written[-1].parent.mkdir(exist_ok=True)
                 with written_whole(written[-1]) as temporary:
                     figure.savefig(temporary, format="png", dpi=_DPI, bbox_inches="tight")
     return Report(results, tables, written, notes)
