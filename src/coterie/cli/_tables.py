@@ -278,9 +278,15 @@ def _prepared_features(
         truth=None,
         excluded=[column.name for column in prepare.columns_ if not column.is_used],
         n_imputed=sum(column.n_missing for column in columns),
-        words=prepare.summary_.rstrip("."),
+        words=_what_was_done(prepare.notes_),
         preparation={"table": {"plain": state["plain"], "arrays": arrays}},
     )
+
+
+def _what_was_done(notes: list[str]) -> str:
+    """Return what was done to the columns in use; the report tells of the others elsewhere."""
+    kept = [n.rstrip(".") for n in notes if not n.startswith("Left out") and "imputed" not in n]
+    return "; ".join([kept[0], *(note[0].lower() + note[1:] for note in kept[1:])])
 
 
 def _plain_features(

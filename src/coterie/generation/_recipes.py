@@ -49,7 +49,7 @@ def _fine(n_objects: int) -> dict[str, Any]:
         "estimators": KMeans(init="random", n_init=1, max_iter=_MAX_ITER),
         "n_partitions": _N_PARTITIONS,
         "n_clusters": (min(low, high), high),
-        "max_samples": n_fitted,
+        "max_samples": 1.0 if n_fitted == n_objects else n_fitted,
         "left_out": "assigned",
     }
 
