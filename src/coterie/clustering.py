@@ -41,7 +41,7 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         `consensus` that finds the number by itself, such as 'laca', its own number.
     generator : str or transformer, optional
         What makes the ensemble: its `fit_transform` gives an `Ensemble`, its `transform` the
-        label rows of new objects. Default: 60 k-means runs with sqrt(n) to 2 sqrt(n) clusters,
+        label rows of new objects. Default: 100 k-means runs with sqrt(n) to 2 sqrt(n) clusters,
         each fitted to at most 5,000 objects. ``'laca'`` is the recipe of the LACA paper: a
         hundred k-means runs with sqrt(n)/2 to sqrt(n) clusters.
     consensus : str or estimator, default='lwea'
