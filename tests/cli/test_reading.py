@@ -231,6 +231,9 @@ def test_decimal_commas_get_a_hint(refuse, tmp_path):
         message = refuse(*command, "c.csv", "--separator", ";")
         assert "column 'x' holds decimal commas ('1,5' in row 0, counted from 0)" in message
         assert "decimal points instead of commas" in message
+    (tmp_path / "all.csv").write_text("x;y\n1,5;2,1\n2,5;3,4\n")
+    for command in ("choose", "compare"):  # not taken for the names of clusters
+        assert "decimal points" in refuse(command, "all.csv", "--separator", ";")
     assert "decimal point" in refuse("choose", "c.csv", "--alpha", "0,05")
 
 
