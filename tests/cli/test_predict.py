@@ -53,6 +53,18 @@ def test_the_library_reads_it_and_agrees(run, table, tmp_path, option):
     assert objects["cluster"] == origin
 
 
+def test_categories_dates_and_columns_that_were_left_out(run, blobs, tmp_path):
+    days = [f"2024-0{1 + i // 10}-1{i % 10}" for i in range(30)]
+    blobs.with_columns(pl.Series("day", days), pl.lit(1).alias("always")).write_csv("all.csv")
+    result = run("cluster", "all.csv", "-k", "3", "--save-model", "m.npz", "-o", "l.csv")
+    assert result.exit_code == 0, result.stderr
+    assert "left out: 'name' (identifier), 'always' (constant)" in result.stderr
+    fitted = pl.read_csv("l.csv")["cluster"].to_list()
+    assert frame_of(run("predict", "m.npz", "all.csv"))["cluster"].to_list() == fitted
+    pl.read_csv("all.csv").drop("name", "always").write_csv("fewer.csv")
+    assert frame_of(run("predict", "m.npz", "fewer.csv"))["cluster"].to_list() == fitted
+
+
 def test_one_row_and_standard_input(run, model):
     assert frame_of(run("predict", model, "-", input="x,y pos\n9,0\n")).height == 1
 

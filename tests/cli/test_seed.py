@@ -59,6 +59,20 @@ def test_command_line_and_library_choose_the_same_number(run, noise):
     assert found == model.labels_.tolist()
 
 
+@pytest.mark.parametrize("command", ["cluster", "report", "compare"])
+def test_reports_tell_the_seed_that_was_given(run, noise, command):
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    words = {
+        "cluster": ("cluster", "--report", "r.html", "-p", "8"),
+        "report": ("report", "--output", "r.html"),
+        "compare": ("compare", "--report", "r.html", "-p", "8", "-m", "eac"),
+    }[command]
+    result = run(*words, noise / "x.csv", "-k", "4", "--seed", "5")
+    assert result.exit_code == 0, result.stderr
+    assert "Seed: 5." in (noise / "r.html").read_text()
+
+
 def test_report_and_compare_take_a_seed(run, noise):
     method = ("--method", "coassociation_kmeans")
     expected = clusters_of(run("consense", noise / "labels.csv", *K, *method))

@@ -183,7 +183,7 @@ def cluster_table(
                 save_model,
                 model.generator_,
                 model.consensus_,
-                feature_names=features.used,
+                feature_names=features.used if preparing.is_plain else None,
                 preparation=features.preparation,
             )
     deliver_results(

@@ -87,12 +87,7 @@ def _features(table: Table, saved: SavedModel) -> NDArray[np.float64]:
     """Return the features of the model from the columns of a table."""
     preparation = saved.preparation or {}
     if "table" in preparation:
-        from coterie import TablePreparation
-        from coterie.cli._tables import mark_missing
-
-        frame = table.frame.select(_known(table, saved.feature_names or []))
-        frame = mark_missing(frame, preparation.get("missing", ()))
-        return TablePreparation.from_dict(preparation["table"]).transform(frame)
+        return _prepared(table, preparation)
     n_features = saved.generator.n_features_in_
     names = saved.feature_names or table.frame.columns[:n_features]
     X = _numbers(table, _known(table, names))
@@ -101,6 +96,23 @@ def _features(table: Table, saved: SavedModel) -> NDArray[np.float64]:
     if preparation:
         X = (X - preparation["mean"]) / preparation["scale"]
     return X
+
+
+def _prepared(table: Table, preparation: dict[str, Any]) -> NDArray[np.float64]:
+    """Prepare a table as that of the model was; columns that were left out need not be there."""
+    import polars as pl
+
+    from coterie import TablePreparation
+    from coterie.cli._tables import mark_missing
+
+    prepare = TablePreparation.from_dict(preparation["table"])
+    _known(table, [column.name for column in prepare.columns_ if column.is_used])
+    empty = pl.lit(None, dtype=pl.String)
+    frame = table.frame.select(
+        pl.col(column.name) if column.is_used else empty.alias(column.name)
+        for column in prepare.columns_
+    )
+    return prepare.transform(mark_missing(frame, preparation["missing"]))
 
 
 def _known(table: Table, names: list[str]) -> list[str]:
