@@ -211,7 +211,7 @@ def _untold(result: _Scores, X: NDArray[np.float64], seed: int) -> None:
 def numbers_tried(X: NDArray[np.float64]) -> range:
     """Return the numbers of clusters that the rules choose from: those of `how_many_clusters`."""
     distinct = len(np.unique(X, axis=0))
-    return range(2, min(60, max(16, int(1.5 * math.sqrt(len(X)))), distinct - 1) + 1)
+    return range(2, min(60, max(16, int(1.5 * math.sqrt(len(X)))), distinct, len(X) - 1) + 1)
 
 
 def _kmeans_by_silhouette(X: NDArray[np.float64], seed: int) -> NDArray[np.int64]:
