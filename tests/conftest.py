@@ -7,7 +7,13 @@ draws many more.
 
 import os
 
+import numba
 from hypothesis import settings
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # Each worker has one thread for kernels. With more threads than processors, a kernel on a few
+    # objects waits for its threads, a hundred times as long as it works.
+    numba.set_num_threads(1)
 
 settings.register_profile("dev", deadline=None, max_examples=50)
 settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -40,7 +41,7 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         `consensus` that finds the number by itself, such as 'laca', its own number.
     generator : str or transformer, optional
         What makes the ensemble: its `fit_transform` gives an `Ensemble`, its `transform` the
-        label rows of new objects. Default: 60 k-means runs with sqrt(n) to 2 sqrt(n) clusters,
+        label rows of new objects. Default: 100 k-means runs with sqrt(n) to 2 sqrt(n) clusters,
         each fitted to at most 5,000 objects. ``'laca'`` is the recipe of the LACA paper: a
         hundred k-means runs with sqrt(n)/2 to sqrt(n) clusters.
     consensus : str or estimator, default='lwea'
@@ -178,7 +179,9 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
     def load(cls, path: str | os.PathLike[str]) -> ConsensusClustering:
         """Read a model that `save` or ``coterie cluster --save-model`` wrote.
 
-        It predicts; to fit it again, give it a generator.
+        It predicts; to fit it again, give it a generator. Where the command prepared the table,
+        the model has what did it as `preparation_`, and takes features that are prepared:
+        ``model.predict(model.preparation_.transform(table))``.
 
         Parameters
         ----------
@@ -189,11 +192,13 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         -------
         model : ConsensusClustering
         """
-        generator, consensus, names, _ = load_model(path)
+        generator, consensus, names, preparation = load_model(path)
         model = cls(n_clusters=consensus.n_clusters, consensus=clone(consensus))
         model.generator_, model.consensus_ = generator, consensus
         model.n_features_in_ = generator.n_features_in_
-        if names is not None and len(names) == model.n_features_in_:
+        if preparation:
+            model.preparation_ = _preparation(preparation)
+        elif names is not None and len(names) == model.n_features_in_:
             model.feature_names_in_ = np.asarray(names, dtype=object)
         model.ensemble_ = consensus.ensemble_
         model.labels_, model.n_clusters_ = consensus.labels_, consensus.n_clusters_
@@ -295,6 +300,18 @@ def choose_number(
 def by_name(name: str) -> BaseConsensus:
     """Return the consensus function that a name stands for, without a number of clusters."""
     return CONSENSUS[name](n_clusters=None, **SETTINGS.get(name, {}))
+
+
+def _preparation(state: dict[str, Any]) -> Any:
+    """Return the fitted transformer that a model file describes."""
+    if "table" in state:
+        from coterie.preparation import TablePreparation
+
+        return TablePreparation.from_dict(state["table"])
+    scaler = StandardScaler()
+    scaler.mean_, scaler.scale_ = np.array(state["mean"]), np.array(state["scale"])
+    scaler.n_features_in_ = len(scaler.mean_)
+    return scaler
 
 
 def _is_constant(X: Any) -> bool:

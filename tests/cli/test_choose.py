@@ -10,7 +10,7 @@ import pytest
 from coterie import RandomizedEnsemble, how_many_clusters
 from coterie.cli.choose import print_numbers
 
-QUICK = ("--range", "2-5", "--runs", "4")
+QUICK = ("--raw", "--range", "2-5", "--runs", "4")
 
 
 @pytest.fixture
@@ -38,20 +38,19 @@ def test_lumps_and_noise(run, data):
     assert found["n_clusters"] == [2, 3, 4, 5]
     assert set(found["choices"]) == set(found["criteria"])
     found = read(run("choose", "noise.csv", "--json", *QUICK))
-    assert found["recommended"] == 1
+    assert found["recommended"] > 1  # no gap is told beside the answer
     assert found["structure"]["has_structure"] is False
 
 
 def test_table_for_people(run, data):
     result = run("choose", "lumps.csv", *QUICK)
-    assert "There are clusters" in result.stdout
-    assert "3 clusters: " in result.stdout
+    assert "There are gaps between clusters" in result.stdout
     assert result.stdout.startswith("3 clusters: ")  # the answer first
     table, legend = result.stdout.split("choice ", 1)
-    for heading in ("peaks", "PAC", "stab.", "MSTE"):
+    for heading in ("score", "silh.", "isol.", "PAC", "stab."):
         assert heading in table
         assert f"\n{heading} " in legend
-    assert "No clusters" in run("choose", "noise.csv", *QUICK).stdout
+    assert "No gap between clusters was found" in run("choose", "noise.csv", *QUICK).stdout
 
 
 def test_criteria_of_any_name_are_shown(data, capsys):
@@ -86,3 +85,10 @@ def test_bad_input(refuse, data):
     assert "--alpha must lie" in refuse("choose", "lumps.csv", "--alpha", "3")
     assert "--plot must end in" in refuse("choose", "lumps.csv", "--plot", "x.bmp")
     assert "does not exist" in refuse("choose", "lump.csv")
+
+
+def test_same_number_as_cluster_takes(run, table):
+    chosen = read(run("choose", table, "--id", "name", "--truth", "kind", "--json"))
+    clustered = read(run("cluster", table, "--id", "name", "--truth", "kind", "--json"))
+    assert clustered["n_clusters"] == chosen["recommended"] == 3
+    assert clustered["cluster_numbers"]["criteria"] == chosen["criteria"]

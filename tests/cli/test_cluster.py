@@ -14,6 +14,7 @@ from coterie.metrics import ari
 
 COLUMNS = ("--id", "name", "--truth", "kind")
 FEW = ("--partitions", "10", "--clusters", "3")
+PREPARED = "coterie: note: prepared: 2 numeric columns scaled.\n"
 
 
 def frame_of(result):
@@ -28,7 +29,8 @@ def test_labels_go_to_a_pipe_as_csv(run, table, blobs):
     assert frame["id"].to_list() == blobs["name"].to_list()
     assert ari(blobs["kind"].to_list(), frame["cluster"].to_list()) == 1.0
     assert frame["confidence"].is_between(0, 1).all()
-    assert result.stderr == ""
+    assert result.stderr == PREPARED
+    assert run("cluster", table, *COLUMNS, *FEW, "--raw").stderr == ""
 
 
 def test_rows_are_numbered_from_zero_without_id(run, table):
@@ -66,7 +68,7 @@ def test_standard_input(run, table):
 def test_output_file(run, table, tmp_path, ending):
     path = tmp_path / f"labels.{ending}"
     result = run("cluster", table, *COLUMNS, *FEW, "--output", path)
-    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", PREPARED)
     frame = {
         "csv": pl.read_csv,
         "tsv": lambda p: pl.read_csv(p, separator="\t"),
@@ -141,11 +143,14 @@ def test_standardize_changes_the_scale(run, tmp_path):
     )
     frame.write_csv(tmp_path / "scales.csv")
     options = ("--truth", "g", "-k", "2", "-p", "20", "--base-clusters", "2-6", "--json")
-    raw = json.loads(run("cluster", "scales.csv", *options).stdout)
+    raw = json.loads(run("cluster", "scales.csv", "--raw", *options).stdout)
     scaled = json.loads(run("cluster", "scales.csv", "--standardize", *options).stdout)
+    prepared = json.loads(run("cluster", "scales.csv", *options).stdout)
     assert scaled["scores"]["ari"] > raw["scores"]["ari"]
+    assert prepared["scores"]["ari"] > raw["scores"]["ari"]
     assert "standardised" in scaled["methods"]
     assert "raw values" in raw["methods"]
+    assert "2 numeric columns scaled" in prepared["methods"]
 
 
 def test_impute(run, refuse, tmp_path, blobs):
@@ -153,9 +158,12 @@ def test_impute(run, refuse, tmp_path, blobs):
         pl.when(pl.int_range(30) == 4).then(None).otherwise(pl.col("x")).alias("x")
     )
     with_gaps.write_csv("gaps.csv")
-    message = refuse("cluster", "gaps.csv", *COLUMNS, *FEW)
+    message = refuse("cluster", "gaps.csv", *COLUMNS, *FEW, "--raw")
     assert "'x', row 4" in message
     assert "--impute median" in message
+    prepared = run("cluster", "gaps.csv", *COLUMNS, *FEW, "--json")
+    assert "1 missing cell imputed." in prepared.stderr
+    assert json.loads(prepared.stdout)["n_imputed"] == 1
     assert run("cluster", "gaps.csv", *COLUMNS, *FEW, "--impute", "mean").exit_code == 0
 
 
@@ -178,18 +186,24 @@ def test_set_a_parameter_of_the_method(run, refuse, table):
     result = run(*options, "linkage=single", "--json")
     assert json.loads(result.stdout)["consensus"]["parameters"]["linkage"] == "single"
     assert "Did you mean 'linkage'?" in refuse(*options, "linkag=single")
-    assert "one of 'average'" in refuse(*options, "linkage=none")
+    assert "linkage must be 'average', 'single'" in refuse(*options, "linkage=none")
     assert "NAME=VALUE" in refuse(*options, "linkage")
 
 
 def test_notes_of_what_looks_like_a_mistake(run, tmp_path):
     (tmp_path / "n.csv").write_text("id,class,c\n1,0,5\n2,0,5\n3,1,5\n4,1,5\n")
-    result = run("cluster", "n.csv", "-p", "3")
+    result = run("cluster", "n.csv", "-p", "3", "--raw")
     assert result.exit_code == 0
     assert "--truth class" in result.stderr
     assert "--id 'id'" in result.stderr
     assert "without effect: c." in result.stderr
-    assert run("cluster", "n.csv", "-p", "3", "--quiet").stderr == ""
+    prepared = run("cluster", "n.csv", "-p", "3")
+    assert prepared.exit_code == 0
+    assert "--truth class" in prepared.stderr
+    assert "left out: 'id' (identifier), 'c' (constant)." in prepared.stderr
+    assert "'id' is used as a feature" not in prepared.stderr
+    for options in ((), ("--raw",)):
+        assert run("cluster", "n.csv", "-p", "3", *options, "--quiet").stderr == ""
 
 
 def test_data_without_a_header(run, tmp_path):
@@ -206,18 +220,53 @@ def test_data_without_a_header(run, tmp_path):
         ("", "is empty"),
         ("a,b\n", "header but no rows"),
         ("a,b\n1,2\n", "one row"),
-        ("a,b\n1,2\n1,2\n1,2\n", "all rows are the same in a, b"),
         ("a,b\n1,2\n3,inf\n5,6\n", "column 'b' holds inf in row 1"),
-        ("a,b\n1,\n3,\n5,\n", "column 'b' has no value at all"),
         ("a,b\n1,2\n3,4,5\n", "line 3 has 3 fields, the first line has 2"),
         ("a;b\n1;2\n3;4\n", "--separator ';'"),
-        ("a,b\n1,x\n3,4\n", "column 'b' holds text ('x')"),
-        ("a,b\n1,2020-01-01\n3,2020-01-02\n", "column 'b' holds text"),
     ],
 )
 def test_tables_that_cannot_be_clustered(refuse, tmp_path, text, words):
     (tmp_path / "bad.csv").write_text(text)
     assert words in refuse("cluster", "bad.csv")
+    assert words in refuse("cluster", "bad.csv", "--raw")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a,b\n1,2\n1,2\n1,2\n", "'a', 'b' (constant)"),
+        ("name,b\nx,\ny,\nz,\n", "'name' (identifier), 'b' (nearly all cells missing)"),
+        ("id\n4\n7\n9\n", "'id' (identifier)"),
+    ],
+)
+def test_tables_without_a_column_to_cluster_by(refuse, tmp_path, text, words):
+    (tmp_path / "bad.csv").write_text(text)
+    message = refuse("cluster", "bad.csv")
+    assert message == f"the table has no column to cluster by. Left out: {words}."
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "note"),
+    [
+        ("a,b\n1,2\n1,2\n1,3\n", None, "left out: 'a' (constant)"),
+        ("a,b\n1,2\n1,2\n1,2\n", "all rows are the same in a, b", None),
+        ("a,b\n1,\n3,\n5,\n", "'b' has no value at all", "'b' (nearly all cells missing)"),
+        ("a,b\n1,x\n3,4\n", "column 'b' holds text ('x')", "1 category encoded"),
+        (
+            "a,b\n1,2020-01-01\n3,2020-01-02\n",
+            "column 'b' holds text ('2020-01-01')",
+            "1 date counted in days",
+        ),
+    ],
+)
+def test_columns_that_are_prepared_but_no_raw_numbers(run, refuse, tmp_path, text, words, note):
+    (tmp_path / "t.csv").write_text(text)
+    if words is not None:
+        assert words in refuse("cluster", "t.csv", "--raw")
+    if note is not None:
+        result = run("cluster", "t.csv")
+        assert result.exit_code == 0, result.stderr
+        assert note in result.stderr
 
 
 @pytest.mark.parametrize("name", ["noise.csv", "noise.parquet", "noise.npy", "noise.csv.gz"])
@@ -255,7 +304,7 @@ def test_columns_that_are_not_there(refuse, table):
         message = refuse("cluster", table, option, "Kinds")
         assert option in message
         assert "Did you mean 'kind'?" in message
-    assert "'name' holds text" in refuse("cluster", table, "--truth", "kind")
+    assert "'name' holds text" in refuse("cluster", table, "--truth", "kind", "--raw")
     assert "no column left" in refuse("cluster", table, *COLUMNS, "--exclude", "x",
                                       "--exclude", "y pos")  # fmt: skip
 
@@ -305,7 +354,7 @@ def test_internal_errors_take_one_line(run, table, monkeypatch):
 
     for cls in CONSENSUS.values():
         monkeypatch.setattr(cls, "fit", fail)
-    result = run("cluster", table, *COLUMNS, *FEW)
+    result = run("cluster", table, *COLUMNS, *FEW, "--raw")
     assert result.exit_code == 1
     assert len(result.stderr.splitlines()) == 1
     assert "internal error: KeyError" in result.stderr
@@ -356,13 +405,14 @@ def test_methods_tell_what_was_left_out_and_filled_in(run, table, blobs):
 def test_closed_pipe_is_no_error_message(command, table):
     process = command("cluster", table, *COLUMNS, *FEW)
     process.stdout.close()
-    assert process.stderr.read() == ""
-    assert process.wait(timeout=30) == 141
+    err = process.stderr.read()
     process.stderr.close()
+    assert process.wait(timeout=30) == 141
+    assert err == PREPARED
 
 
 def test_exit_codes_and_streams_of_a_process(command, table):
-    process = command("cluster", table)
+    process = command("cluster", table, "--raw")
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (2, "")
     assert len(err.splitlines()) == 1

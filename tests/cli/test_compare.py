@@ -32,7 +32,7 @@ def read(result):
 
 
 def test_features_with_truth(run, data):
-    found = read(run("compare", "data.csv", "--truth", "class", "--json", *FEW))
+    found = read(run("compare", "data.csv", "--raw", "--truth", "class", "--json", *FEW))
     assert found["source"] == "data.csv"
     assert found["recommended"] in ("eac", "voting")
     rows = {row["method"]: row for row in found["leaderboard"]}
@@ -104,7 +104,7 @@ def test_one_class_constant_features_and_duplicates(run, tmp_path):
     frame = {"x": np.repeat(few, 4), "same": [1.0] * 40, "class": ["only"] * 40}
     pl.DataFrame(frame).write_csv("odd.csv")
     result = run("compare", "odd.csv", "--truth", "class", "--json", *FEW)
-    assert "without effect: same" in result.stderr
+    assert "left out: 'same' (constant)" in result.stderr
     assert read(result)["recommended"] is not None
 
 
@@ -116,9 +116,9 @@ def test_bad_input(refuse, data):
     (data / "constant.csv").write_text("a\n1\n1\n1\n")
     assert "does not exist" in refuse("compare", "nothing.csv")
     assert "cannot be read as a table" in refuse("compare", "bad.csv")
-    assert "features must be numbers" in refuse("compare", "words.csv")
-    assert "--impute" in refuse("compare", "holes.csv")
-    assert "nothing to cluster by" in refuse("compare", "constant.csv")
+    assert "features must be numbers" in refuse("compare", "words.csv", "--raw")
+    assert "--impute" in refuse("compare", "holes.csv", "--raw")
+    assert "no column to cluster by" in refuse("compare", "constant.csv")
     assert "Did you mean 'eac'" in refuse("compare", "data.csv", "--method", "eacc")
     assert "'auto' or 'own'" in refuse("compare", "data.csv", "--clusters", "some")
     assert "at most the number of objects" in refuse(

@@ -20,7 +20,7 @@ def test_demo_writes_its_files_and_its_advice_runs(run, tmp_path):
     assert labels.columns == ["id", "cluster", "confidence", "truth", "runner_up"]
     assert labels.height == 150
     advice = [line.strip() for line in first.stdout.splitlines() if " coterie c" in line]
-    assert len(advice) == 2
+    assert len(advice) == 3
     for line in advice:
         words = shlex.split(line.removeprefix("next"))
         assert run(*words[1:]).exit_code == 0

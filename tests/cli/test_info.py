@@ -81,9 +81,9 @@ def test_help_version_and_mistyped_commands(run, refuse):
     [
         (["--help"], "numpy sklearn numba polars matplotlib"),
         (["--version"], "numpy sklearn numba polars matplotlib"),
-        (["explain"], "numpy sklearn numba polars matplotlib"),
-        (["explain", "laca"], "numpy sklearn numba polars matplotlib"),
-        (["info"], "sklearn polars matplotlib"),
+        (["explain"], "polars matplotlib"),
+        (["explain", "laca"], "polars matplotlib coterie.consensus._eac coterie.clustering"),
+        (["info"], "polars matplotlib"),
         (["info", "blobs.csv"], "sklearn numba matplotlib"),
     ],
 )
@@ -96,6 +96,20 @@ def test_quick_commands_import_nothing_heavy(table, words, heavy):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("[]\n")
+
+
+def test_completion_imports_nothing_heavy(monkeypatch):
+    words = {"_COTERIE_COMPLETE": "complete_bash", "COMP_CWORD": "3"}
+    for name, value in (words | {"COMP_WORDS": "coterie cluster --method la"}).items():
+        monkeypatch.setenv(name, value)
+    code = (
+        "import sys; from coterie.cli import app\n"
+        "try: app(prog_name='coterie')\n"
+        "except SystemExit as end: assert end.code == 0, end.code\n"
+        "print([name for name in 'numpy sklearn numba polars'.split() if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "laca\n[]\n"
 
 
 @pytest.mark.parametrize("name", ["cluster", "consense", "choose", "compare", "report"])

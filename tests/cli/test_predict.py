@@ -33,16 +33,24 @@ def test_rows_go_where_they_were(run, table, model, tmp_path):
     assert found["cluster"].to_list() == fitted["cluster"].to_list()
 
 
-def test_the_library_reads_it_and_agrees(run, model, tmp_path):
-    new = pl.DataFrame({"more": ["a", "b"], "y pos": [0.1, 8.7], "x": [9.2, 0.3]})
+@pytest.mark.parametrize("option", ["prepared", "--raw", "--standardize"])
+def test_the_library_reads_it_and_agrees(run, table, tmp_path, option):
+    path = tmp_path / "model.npz"
+    options = () if option == "prepared" else (option,)
+    run("cluster", table, *FIT, *options, "--save-model", path, "-o", tmp_path / "l.csv")
+    new = pl.DataFrame({"more": ["a", "b", "c"], "y pos": [0.1, 8.7, 1], "x": [9.2, 0.3, 1]})
     new.write_csv(tmp_path / "new.csv")
-    loaded = ConsensusClustering.load(model)
+    loaded = ConsensusClustering.load(path)
     X = new.select("x", "y pos")
-    result = run("predict", model, tmp_path / "new.csv", "--json")
+    if option != "--raw":
+        X = loaded.preparation_.transform(X if option == "prepared" else X.to_numpy())
+    result = run("predict", path, tmp_path / "new.csv", "--json")
     objects = json.loads(result.stdout)["objects"]
     assert objects["cluster"] == loaded.predict(X).tolist()
     assert objects["confidence"] == loaded.predict_confidence(X).tolist()
-    assert objects["id"] == [0, 1]
+    assert objects["id"] == [0, 1, 2]
+    origin = pl.read_csv(tmp_path / "l.csv")["cluster"][[10, 20, 0]].to_list()
+    assert objects["cluster"] == origin
 
 
 def test_one_row_and_standard_input(run, model):
@@ -70,10 +78,14 @@ def test_bad_input_is_one_line(refuse, table, model, tmp_path):
     bad = tmp_path / "bad.csv"
     bad.write_text("x,ypos\n1,2\n")
     assert "'y pos'" in refuse("predict", model, bad)
-    bad.write_text("x,y pos\n1,2\n1,\n")
-    assert "has no number in row 1 (counted from 0)" in refuse("predict", model, bad)
     bad.write_text("x,y pos\n1,red\n")
-    assert "must hold numbers" in refuse("predict", model, bad)
+    message = refuse("predict", model, bad)
+    assert message == (
+        "column 'y pos' held numbers when the table was fitted; got 'red' in row 0 (counted "
+        "from 0)."
+    )
+    bad.write_text("x,y pos\n1,inf\n")
+    assert "column 'y pos' holds inf in row 0" in refuse("predict", model, bad)
     assert "is not a model" in refuse("predict", table, table)
     assert "does not exist" in refuse("predict", tmp_path / "none.npz", table)
     save = ("--save-model", tmp_path / "m.npz")
@@ -82,3 +94,20 @@ def test_bad_input_is_one_line(refuse, table, model, tmp_path):
     assert "--impute" in refuse("cluster", table, *FIT, "--impute", "mean", *save)
     assert "must end in .npz" in refuse("cluster", table, *FIT, "--save-model", tmp_path / "m.pkl")
     assert not np.any([path.name == "m.npz" for path in tmp_path.iterdir()])
+
+
+def test_bad_input_of_a_model_of_raw_numbers_is_one_line(run, refuse, table, tmp_path):
+    model, bad = tmp_path / "raw.npz", tmp_path / "bad.csv"
+    run("cluster", table, *FIT, "--raw", "--save-model", model, "-o", tmp_path / "l.csv")
+    bad.write_text("x,y pos\n1,2\n1,\n")
+    assert "has no number in row 1 (counted from 0)" in refuse("predict", model, bad)
+    bad.write_text("x,y pos\n1,red\n")
+    assert "must hold numbers" in refuse("predict", model, bad)
+
+
+def test_missing_cells_are_filled_in_as_for_the_fit(run, table, model, tmp_path):
+    middle = pl.read_csv(table)["y pos"].median()
+    (tmp_path / "gap.csv").write_text("x,y pos\n9,\n")
+    (tmp_path / "full.csv").write_text(f"x,y pos\n9,{middle!r}\n")
+    found = frame_of(run("predict", model, "gap.csv"))
+    assert found.equals(frame_of(run("predict", model, "full.csv")))

@@ -19,7 +19,7 @@ with open({marker!r}, "a") as file:
 raise ImportError("a file of the working directory was run")
 """
 ON_LINUX = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
-MANY = ("many.npy", "-k", "3", "-p", "2000", "--checkpoint", "kept")
+MANY = ("many.npy", "--raw", "-k", "3", "-p", "2000", "--checkpoint", "kept")
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_interrupted_with_a_checkpoint_and_continued(start, run, many, tmp_path,
     assert err == "coterie: interrupted. The same command continues from kept.\n"
     n_kept = len(list(tmp_path.glob("kept/partition*")))
     assert 1 <= n_kept < 2000
-    shorter = ("many.npy", "-k", "3", "-j", "1", "-p", str(n_kept + 1))
+    shorter = ("many.npy", "--raw", "-k", "3", "-j", "1", "-p", str(n_kept + 1))
     continued = run("cluster", *shorter, "--checkpoint", "kept")
     assert continued.exit_code == 0, continued.stderr
     assert continued.stdout == run("cluster", *shorter).stdout
@@ -142,7 +142,7 @@ def test_interrupted_at_any_moment(run, table, monkeypatch, where, option):
 @ON_LINUX
 def test_the_work_of_a_killed_worker_is_done_again(start, run, tmp_path):
     np.save(tmp_path / "some.npy", np.random.default_rng(0).normal(size=(1500, 8)))
-    options = ("some.npy", "-k", "3", "-p", "60", "--method", "hbgf")
+    options = ("some.npy", "--raw", "-k", "3", "-p", "60", "--method", "hbgf")
     process = start("cluster", *options, "-j", "2", "--checkpoint", "kept")
     wait_until(lambda: list(tmp_path.glob("kept/partition*")), process)
     os.kill(workers_of(process.pid)[0], signal.SIGKILL)

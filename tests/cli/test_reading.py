@@ -194,7 +194,7 @@ def test_one_bad_cell_is_named(run, refuse, tmp_path):
     cells[700] = "n/a?"
     text = "x,y\n" + "\n".join(f"{a},{i % 5}" for i, a in enumerate(cells))
     (tmp_path / "c.csv").write_text(text)
-    message = refuse("cluster", "c.csv")
+    message = refuse("cluster", "c.csv", "--raw")
     assert "column 'x' holds 'n/a?' in row 700 (counted from 0)" in message
     assert "--missing 'n/a?' --impute median" in message
     assert "--exclude" not in message
@@ -202,9 +202,34 @@ def test_one_bad_cell_is_named(run, refuse, tmp_path):
     assert run("cluster", "c.csv", *mended).exit_code == 0
 
 
+@pytest.mark.parametrize("kind", ["category", "identifier"])
+def test_one_bad_cell_is_told_where_its_column_is_prepared(run, tmp_path, kind):
+    cells = [str(i % 7 if kind == "category" else i / 7) for i in range(300)]
+    cells[70] = "n/a?"
+    text = "x,z\n" + "\n".join(f"{cell},{i % 5}" for i, cell in enumerate(cells))
+    (tmp_path / "c.csv").write_text(text)
+    told = (
+        "note: column 'x' is not taken for numbers: it holds 'n/a?' in row 70 (counted from 0); "
+        "all else in it is numbers. Mend the file, or take 'n/a?' for missing with "
+        "--missing 'n/a?'."
+    )
+    options = ("c.csv", "-p", "2", "-k", "2")
+    result = run("cluster", *options)
+    assert result.exit_code == 0, result.stderr
+    assert told in result.stderr
+    words = "1 category encoded" if kind == "category" else "left out: 'x' (identifier)"
+    assert words in result.stderr
+    mended = run("cluster", *options, "--missing", "n/a?")
+    expected = "coterie: note: prepared: 2 numeric columns scaled; 1 missing cell imputed.\n"
+    assert (mended.exit_code, mended.stderr) == (0, expected)
+
+
 def test_decimal_commas_get_a_hint(refuse, tmp_path):
     (tmp_path / "c.csv").write_text("x;y\n1,5;2\n2,5;3\n")
-    assert "decimal points instead of commas" in refuse("cluster", "c.csv", "--separator", ";")
+    for command in (("cluster",), ("cluster", "--raw"), ("choose",), ("compare",), ("report",)):
+        message = refuse(*command, "c.csv", "--separator", ";")
+        assert "column 'x' holds decimal commas ('1,5' in row 0, counted from 0)" in message
+        assert "decimal points instead of commas" in message
     assert "decimal point" in refuse("choose", "c.csv", "--alpha", "0,05")
 
 
@@ -221,8 +246,37 @@ def test_missing_values_of_any_name(run, refuse, tmp_path, command):
         result = run("consense", "m.csv", "--missing", "-999", "--json")
         assert json.loads(result.stdout)["ensemble"]["missing"] > 0
         return
-    message = refuse(command, "m.csv", "--missing", "-999", *options.get(command, ()))
+    words = (command, "m.csv", "--missing", "-999", *options.get(command, ()))
+    message = refuse(*words, "--raw")
     assert "features must not be missing; 1 are, the first in column 'x', row 60" in message
+    result = run(*words)
+    assert result.exit_code == 0, result.stderr
+    assert "prepared: 2 numeric columns scaled; 1 missing cell imputed." in result.stderr
+
+
+@pytest.mark.parametrize("kind", ["whole", "float", "category"])
+def test_missing_values_of_every_type_of_column(run, tmp_path, kind):
+    values = [i % 3 * 9 + i % 2 for i in range(60)]
+    column, missing = {
+        "whole": (pl.Series([*values, -999]), "-999"),
+        "float": (pl.Series([*map(float, values), -999.0]), "-999"),
+        "category": (
+            pl.Series([*("ab"[v % 2] for v in values), "none"], dtype=pl.Categorical),
+            "none",
+        ),
+    }[kind]
+    pl.DataFrame({"u": column, "v": [*values, 3]}).write_parquet(tmp_path / "m.parquet")
+    options = ("m.parquet", "-p", "2", "-k", "2", "--missing", missing)
+    assert "1 missing cell imputed." in run("cluster", *options).stderr
+    run("cluster", *options, "--save-model", "m.npz", "-o", "l.csv")
+    # The model knows what stands for missing, too.
+    pl.DataFrame({"u": column, "v": [*values, 3]})[-1:].write_parquet(tmp_path / "new.parquet")
+    pl.DataFrame({"u": [None], "v": [3]}, schema={"u": column.dtype, "v": pl.Int64}).write_parquet(
+        tmp_path / "null.parquet"
+    )
+    found = run("predict", "m.npz", "new.parquet").stdout
+    assert found == run("predict", "m.npz", "null.parquet").stdout
+    assert found.startswith("row,cluster,confidence\n0,")
 
 
 def test_missing_values_of_numbers(run, tmp_path):
@@ -257,7 +311,7 @@ def start(*words, shell_words="", **settings):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell")
 def test_closed_streams(table, tmp_path):
-    options = (table, "--id", "name", "--truth", "kind", "-p", "3")
+    options = (table, "--id", "name", "--truth", "kind", "-p", "3", "--raw")
     done = start("cluster", "-", shell_words="<&-")
     assert (done.returncode, done.stderr) == (
         2,

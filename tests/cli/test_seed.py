@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from coterie import ConsensusClustering, RandomizedEnsemble
+from coterie import ConsensusClustering, RandomizedEnsemble, TablePreparation
 from coterie.consensus import CONSENSUS
 
 K = ("-k", "4", "--seed", "5", "--json")
@@ -38,14 +38,24 @@ def test_three_runs_one_partition(run, noise, method, command):
     assert found[0] == found[1] == found[2]
 
 
-def test_command_line_and_library_agree(run, noise):
-    X = pl.read_csv(noise / "x.csv").to_numpy()
-    model = ConsensusClustering(
-        4, RandomizedEnsemble(n_partitions=8), "coassociation_kmeans", random_state=5
-    ).fit(X)
+@pytest.mark.parametrize("prepared", [False, True])
+@pytest.mark.parametrize("recipe", ["default", "laca"])
+def test_command_line_and_library_agree(run, noise, recipe, prepared):
+    table = pl.read_csv(noise / "x.csv")
+    X = TablePreparation(random_state=5).fit_transform(table) if prepared else table.to_numpy()
+    generator = None if recipe == "default" else RandomizedEnsemble(n_partitions=8)
+    model = ConsensusClustering(4, generator, "coassociation_kmeans", random_state=5).fit(X)
+    options = ("--recipe", recipe, *(() if recipe == "default" else ("-p", "8")))
+    options += () if prepared else ("--raw",)
     found = clusters_of(
-        run("cluster", noise / "x.csv", "-p", "8", *K, "--method", "coassociation_kmeans")
+        run("cluster", noise / "x.csv", *options, *K, "--method", "coassociation_kmeans")
     )
+    assert found == model.labels_.tolist()
+
+
+def test_command_line_and_library_choose_the_same_number(run, noise):
+    model = ConsensusClustering(random_state=5).fit(pl.read_csv(noise / "x.csv").to_numpy())
+    found = clusters_of(run("cluster", noise / "x.csv", "--raw", "--seed", "5", "--json"))
     assert found == model.labels_.tolist()
 
 

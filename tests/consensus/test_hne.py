@@ -362,7 +362,7 @@ def test_result_does_not_depend_on_threads():
     before = numba.get_num_threads()
     trees = []
     try:
-        for threads in (1, before):
+        for threads in (1, numba.config.NUMBA_NUM_THREADS):
             numba.set_num_threads(threads)
             trees.append(HNE().fit(labels).linkage_)
     finally:

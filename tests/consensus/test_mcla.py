@@ -92,7 +92,8 @@ def test_parts_are_numbered_by_the_first_clusters():
 
 def test_ties_go_to_the_lowest_index_and_the_unseen_to_the_first():
     labels = np.array([[0, 0], [0, 0], [1, 1], [1, 1], [1, 1], [0, 1], [-1, -1]])
-    fitted = MCLA(2, random_state=0).fit(labels)
+    with pytest.warns(UserWarning, match="1 of 7 objects have no label"):
+        fitted = MCLA(2, random_state=0).fit(labels)
     # Object 5 is in half of the clusters of both; index 0 is that of object 0's clusters.
     assert fitted.labels_.tolist() == [0, 0, 1, 1, 1, 0, 0]
     assert fitted.confidence_[5:].tolist() == [0.5, 0.0]

@@ -1,5 +1,6 @@
 """The mixture of multinomials against the definition of EM."""
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 import naive
 from coterie import Ensemble, MixtureModel
 from coterie.consensus._mixture import climb, maximize
-from coterie.consensus._soft import draw_seeds
+from coterie.consensus._soft import draw_seeds, run_starts
 from strategies import label_matrices, noisy_labels
 
 pytestmark = pytest.mark.filterwarnings(
@@ -173,3 +174,12 @@ def test_words_of_errors():
     ):
         with pytest.raises((TypeError, ValueError), match=words):
             MixtureModel(**parameters).fit([[0], [1]])
+
+
+def test_starts_keep_the_number_of_threads():
+    before = numba.get_num_threads()
+    try:
+        numba.set_num_threads(1)
+        assert run_starts(3, lambda start, report: numba.get_num_threads()) == [1, 1, 1]
+    finally:
+        numba.set_num_threads(before)

@@ -321,7 +321,8 @@ def test_one_cluster_is_impossible_where_partitions_split():
 
 def test_unseen_object():
     labels = np.array([[0, 0], [0, 0], [1, 1], [1, 1], [-1, -1]])
-    fitted = PEACE(2, random_state=0).fit(labels)
+    with pytest.warns(UserWarning, match="1 of 5 objects have no label"):
+        fitted = PEACE(2, random_state=0).fit(labels)
     assert fitted.converged_
     assert fitted.labels_[:4].tolist() in ([0, 0, 1, 1], [1, 1, 0, 0])
     assert fitted.membership_[4].sum() == pytest.approx(1.0)
@@ -461,7 +462,8 @@ def test_criterion_is_as_documented():
 
 
 def test_one_cluster_is_found():
-    fitted = PEACE(random_state=0).fit([[0, 0]] * 5)
+    with pytest.warns(UserWarning, match="no partition puts two objects apart"):
+        fitted = PEACE(random_state=0).fit([[0, 0]] * 5)
     assert fitted.n_clusters_ == 1
     assert PEACE(random_state=0, max_clusters=2).fit([[i] for i in range(5)]).n_clusters_ <= 2
 

@@ -191,6 +191,7 @@ def test_two_gaussian_as_in_the_paper(seed):
                 assert error_rate(truth, fitted.labels_) <= 0.01
 
 
+@pytest.mark.filterwarnings("ignore:.* objects have no label:UserWarning")
 def test_metis_never_leaves_a_part_empty():
     pytest.importorskip("pymetis")
     data, truth = make_three_gaussian(random_state=0)

@@ -263,7 +263,7 @@ def test_result_does_not_depend_on_the_number_of_threads():
     threads = numba.get_num_threads()
     found = []
     try:
-        for n in {1, threads}:
+        for n in {1, numba.config.NUMBA_NUM_THREADS}:
             numba.set_num_threads(n)
             graph = LabelGraph(ensemble)
             rows = embed_bipartite(graph, 5).rows

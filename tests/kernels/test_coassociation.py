@@ -93,11 +93,11 @@ def test_codes_never_meet_the_code_of_missing(n_clusters, width):
 @pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="numba has one thread here")
 def test_number_of_threads_changes_nothing(seed):
     ensemble = Ensemble(random_labels(seed, 300, 9, missing=0.2))
-    found = []
+    before, found = numba.get_num_threads(), []
     try:
         for n_threads in (1, 2):
             numba.set_num_threads(n_threads)
             found.append(ensemble.coassociation())
     finally:
-        numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
+        numba.set_num_threads(before)
     assert_array_equal(*found)

@@ -256,13 +256,13 @@ def test_rounds_go_on_until_the_triangle_fits(monkeypatch, seed):
 def test_number_of_threads_changes_nothing(monkeypatch, seed, regime, missing):
     _, labels = noisy_labels(seed, 400, 9, missing=missing)
     monkeypatch.setattr(_linkage, "GREEDY_MOST", 0)
-    trees = []
+    before, trees = numba.get_num_threads(), []
     try:
         for n_threads in (1, 2):
             numba.set_num_threads(n_threads)
             trees.append(average_tree(Ensemble(labels), regime=regime))
     finally:
-        numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
+        numba.set_num_threads(before)
     for one, two in zip(*trees, strict=True):
         assert np.array_equal(one, two)
 

@@ -105,14 +105,14 @@ def test_gamma_where_distances_hardly_vary():
 
 def test_result_does_not_depend_on_threads():
     X, labels = blobs(700, 5, seed=5)
-    most = numba.get_num_threads()
+    before = numba.get_num_threads()
     try:
         found = set()
-        for n_threads in range(1, most + 1):
+        for n_threads in range(1, numba.config.NUMBA_NUM_THREADS + 1):
             numba.set_num_threads(n_threads)
             found.add(hubert_gamma(X, labels))
     finally:
-        numba.set_num_threads(most)
+        numba.set_num_threads(before)
     assert len(found) == 1
 
 

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from coterie import EAC, Ensemble, Voting
-from coterie._ordering import tree_of
+from coterie import EAC, LWEA, Ensemble, Voting
+from coterie.choosing._how_many import MIN_SHARE
 from coterie.cli import app
 from coterie.report import render_html, summarize
 
@@ -176,15 +176,13 @@ def test_clusters_keep_their_colours_where_they_stay(page):
 
 @pytest.mark.parametrize("k", [2, 7])
 def test_labels_of_other_numbers_are_those_of_the_tree(page, demo, k):
-    from coterie import LACA
-
     slide_to(page, k)
     name, text = download(page)
     assert name == f"labels-{k}-clusters.csv"
     rows = list(csv.DictReader(io.StringIO(text)))
     assert "confidence" not in rows[0]
-    fitted = LACA().fit(Ensemble.load(demo / "ensemble.npz"))
-    expected = tree_of(fitted).cut(k)
+    fitted = LWEA(k, min_share=MIN_SHARE).fit(Ensemble.load(demo / "ensemble.npz"))
+    expected = fitted.labels_
     assert [int(row["cluster"]) for row in rows] == expected.tolist()
 
 

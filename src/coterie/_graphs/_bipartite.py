@@ -12,7 +12,6 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from coterie._kernels.clusters import add_rows, describe_clusters, weigh_overlap
 from coterie._memory import check_fits
 from coterie.ensemble import Ensemble
 
@@ -109,6 +108,8 @@ class LabelGraph:
         self._sizes = cluster_sizes(ensemble)[self._order]
 
     def __matmul__(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
+        from coterie._kernels.clusters import add_rows
+
         weighted = self.named((self._weights * table.T).T)
         flat = weighted.reshape(len(weighted), -1)
         sums = add_rows(self._rows, self._offsets, np.ascontiguousarray(flat))
@@ -120,6 +121,8 @@ class LabelGraph:
 
     def gram(self, scale: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return B' diag(scale) B, dense."""
+        from coterie._kernels.clusters import weigh_overlap
+
         check_fits(
             24 * self.shape[1] ** 2,
             f"the eigenproblem of {self.shape[1]} clusters (float64)",
@@ -156,6 +159,8 @@ def cluster_order(ensemble: Ensemble) -> NDArray[np.int64]:
 
     By partition, and in each by the first object.
     """
+    from coterie._kernels.clusters import describe_clusters
+
     rows, counts, _ = ensemble.patterns  # in the order of their first objects
     first, _ = describe_clusters(rows, counts, ensemble.offsets)
     partition = np.repeat(np.arange(ensemble.n_partitions), ensemble.n_clusters)
@@ -164,6 +169,8 @@ def cluster_order(ensemble: Ensemble) -> NDArray[np.int64]:
 
 def cluster_sizes(ensemble: Ensemble) -> NDArray[np.int64]:
     """Return (K,): the number of objects in each cluster of each partition."""
+    from coterie._kernels.clusters import describe_clusters
+
     rows, counts, _ = ensemble.patterns
     sizes: NDArray[np.int64] = describe_clusters(rows, counts, ensemble.offsets)[1]
     return sizes

@@ -96,7 +96,7 @@ def read_input(
         "missing": missing or (),
     }
     if as_labels is None:
-        as_labels = _look_like_labels(table, {truth, id_column, *(exclude or ())}, columns, notes)
+        as_labels = _look_like_labels(table, chosen, notes)
     if as_labels:
         if preparing.is_plain:
             raise InputError(
@@ -109,17 +109,17 @@ def read_input(
     return Input(None, features, features.truth, source, features.ids)
 
 
-def _look_like_labels(
-    table: Table, aside: set[str | None], columns: list[str] | None, notes: Notes
-) -> bool:
+def _look_like_labels(table: Table, chosen: dict[str, Any], notes: Notes) -> bool:
     from coterie.cli._tables import NotNumbers, as_numbers
 
-    used = [name for name in (columns or table.frame.columns) if name not in aside]
+    aside = {chosen["truth_column"], chosen["id_column"], *chosen["exclude"]}
+    used = [name for name in (chosen["columns"] or table.frame.columns) if name not in aside]
     if used and all(name.startswith("partition_") for name in used):
         notes.add("the columns were taken for clusterings; --features says that they are not.")
         return True
-    values = [as_numbers(table.frame[name]) for name in used if name in table.frame.columns]
-    if values and all(isinstance(column, NotNumbers) for column in values):
+    columns = [table.frame[name] for name in used if name in table.frame.columns]
+    values = [as_numbers(column, chosen["missing"]) for column in columns]
+    if values and all(isinstance(column, NotNumbers) and not column.hint for column in values):
         notes.add("the columns hold text, so they were taken for clusterings.")
         return True
     numbers: list[Any] = [column for column in values if not isinstance(column, NotNumbers)]

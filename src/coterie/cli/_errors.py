@@ -37,5 +37,7 @@ def one_line(text: object) -> str:
 def did_you_mean(given: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """Return ' Did you mean 'x'?' for the nearest known name, or nothing."""
     names = {name.casefold(): name for name in known}
-    close = difflib.get_close_matches(given.casefold(), names, n=1, cutoff=cutoff)
+    given = given.casefold()
+    close = difflib.get_close_matches(given, names, cutoff=cutoff)
+    close.sort(key=lambda name: sorted(name) != sorted(given))  # letters in another order first
     return f" Did you mean {names[close[0]]!r}?" if close else ""

@@ -144,7 +144,7 @@ Recipe = Annotated[
     RecipeName,
     typer.Option(
         "--recipe",
-        help="How partitions are made: 'default', 60 fine k-means partitions; 'laca', those of "
+        help="How partitions are made: 'default', 100 fine k-means partitions; 'laca', those of "
         "the LACA paper. Options below change single settings.",
         rich_help_panel=_ENSEMBLE,
     ),

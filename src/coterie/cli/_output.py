@@ -111,6 +111,8 @@ def _labels_frame(summary: dict[str, Any]) -> pl.DataFrame:
     columns |= {"cluster": objects["cluster"], "confidence": objects["confidence"]}
     if objects["truth"] is not None:
         columns["truth"] = objects["truth"]
+    if "runner_up" not in objects:  # of rows that a model was not fitted to
+        return pl.DataFrame(columns, strict=False)
     columns["runner_up"] = objects["runner_up"]
     return pl.DataFrame(columns, schema_overrides={"runner_up": pl.Int64}, strict=False)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coterie.cli import _options as options
 from coterie.cli._bases import base_estimators
-from coterie.cli._console import Notes, step
+from coterie.cli._console import Notes, on_terminal, step
 from coterie.cli._errors import InputError, did_you_mean, refused_input
 from coterie.cli._output import Destinations
 
@@ -123,7 +123,7 @@ def fit_model(
         random_state=parts.seed,
     )
     with (
-        step("Clustering", quiet=notes.quiet, watching=True),
+        step("Clustering", quiet=notes.quiet, counted=False, watching=True),
         notes.of_warnings(),
         refused_input(_OPTIONS),
     ):
@@ -150,7 +150,7 @@ def find_consensus(
 
     words = f"Consensus of {ensemble.n_partitions} partitions ({type(consensus).__name__})"
     with (
-        step(words, quiet=notes.quiet, watching=True),
+        step(words, quiet=notes.quiet, counted=False, watching=True),
         notes.of_warnings(),
         refused_input(),
     ):
@@ -166,6 +166,9 @@ def deliver_results(model: Any, destinations: Destinations, notes: Notes, **deta
         summary = summarized(model, notes, **details)
     with step("Writing the results", quiet=notes.quiet):
         destinations.write_files(summary)
+    if not on_terminal():  # there the printed summary has them
+        for caution in summary["cautions"]:
+            notes.add(f"caution: {caution['words']}")
     destinations.print(summary)
 
 

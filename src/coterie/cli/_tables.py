@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -234,9 +233,14 @@ def read_features(
         raise InputError(f"{table.name} has no column left to cluster by.")
     if table.frame.height < 2:
         raise InputError(f"{table.name} has one row; clustering needs at least two.")
-    _note_suspicious(table, used, note)
+    if _looks_like_data(table.frame.columns):
+        note(
+            f"the first line of {table.name} was taken for the names of the columns; if it is "
+            "data, add --no-header."
+        )
     read = _plain_features if preparing.is_plain else _prepared_features
     made = read(table, used, preparing, missing, note)
+    _note_suspicious([name for name in used if name not in made.excluded], note)
     aside = {*used, id_column, truth_column}
     return made._replace(
         ids=_ids(table, id_column),
@@ -253,14 +257,10 @@ def _prepared_features(
     note: Callable[[str], None],
 ) -> Features:
     """Prepare columns of all kinds: see `coterie.TablePreparation`."""
-    import polars as pl
-
     from coterie import TablePreparation
 
-    frame = table.frame.select(used)
-    if missing:
-        text = [name for name in used if frame[name].dtype == pl.String]
-        frame = frame.with_columns(without_missing(frame[name], missing) for name in text)
+    frame = mark_missing(table.frame.select(used), missing)
+    _check_nearly_numbers(frame, note)
     prepare = TablePreparation(random_state=preparing.seed)
     with refused_input():
         X = prepare.fit_transform(frame)
@@ -278,9 +278,18 @@ def _prepared_features(
         truth=None,
         excluded=[column.name for column in prepare.columns_ if not column.is_used],
         n_imputed=sum(column.n_missing for column in columns),
-        words=prepare.summary_.rstrip("."),
-        preparation={"table": {"plain": state["plain"], "arrays": arrays}},
+        words=_what_was_done(prepare.notes_),
+        preparation={
+            "table": {"plain": state["plain"], "arrays": arrays},
+            "missing": list(missing),
+        },
     )
+
+
+def _what_was_done(notes: list[str]) -> str:
+    """Return what was done to the columns in use; the report tells of the others elsewhere."""
+    kept = [n.rstrip(".") for n in notes if not n.startswith("Left out") and "imputed" not in n]
+    return "; ".join([kept[0], *(note[0].lower() + note[1:] for note in kept[1:])])
 
 
 def _plain_features(
@@ -369,6 +378,8 @@ class NotNumbers(NamedTuple):
     words: str
     hint: str = ""
     """How to mend it, where most of the column is numbers."""
+    cell: str | None = None
+    """The first cell that is to blame, where most of the others are numbers."""
 
 
 def as_numbers(series: pl.Series, missing: Sequence[str] = ()) -> NDArray[np.float64] | NotNumbers:
@@ -386,7 +397,7 @@ def as_numbers(series: pl.Series, missing: Sequence[str] = ()) -> NDArray[np.flo
     if not len(wrong):
         return numbers.to_numpy().astype(np.float64)
     value, row = text[wrong[0]], int(wrong[0])
-    if re.fullmatch(r"[+-]?\d+,\d+", value):
+    if text.gather(wrong).str.contains(r"^[+-]?\d+,\d+$").all():
         return NotNumbers(
             f"decimal commas ({value!r} in row {row}, counted from 0)",
             "Write decimal points instead of commas.",
@@ -397,6 +408,7 @@ def as_numbers(series: pl.Series, missing: Sequence[str] = ()) -> NDArray[np.flo
     return NotNumbers(
         f"{_shortened(value)} in row {row} (counted from 0){others}; all else in it is numbers",
         f"Mend the file, or take {value!r} for missing with --missing {value!r} --impute median.",
+        cell=value,
     )
 
 
@@ -414,6 +426,19 @@ def without_missing(series: pl.Series, missing: Sequence[str] = ()) -> pl.Series
     """Return a column of text without white space around it; what stands for missing is null."""
     text = series.str.strip_chars()
     return text.set(text.is_in([*MISSING, *missing]), None)
+
+
+def mark_missing(frame: pl.DataFrame, missing: Sequence[str]) -> pl.DataFrame:
+    """Return a table in which the values that stand for missing ones are null."""
+    import polars as pl
+
+    marked = []
+    for series in frame if missing else ():
+        if series.dtype in (pl.String, pl.Categorical, pl.Enum):
+            marked.append(without_missing(series.cast(pl.String), missing))
+        elif series.dtype.is_numeric():
+            marked.append(series.set(_equals_any(series, missing), None))
+    return frame.with_columns(marked)
 
 
 def _equals_any(series: pl.Series, values: Sequence[str]) -> pl.Series:
@@ -531,18 +556,29 @@ def _check_constant(
         note(f"the same in all rows, and so without effect: {_some(constant)}.")
 
 
-def _note_suspicious(table: Table, used: Sequence[str], note: Callable[[str], None]) -> None:
+def _check_nearly_numbers(frame: pl.DataFrame, note: Callable[[str], None]) -> None:
+    """Say which cells keep a column from being numbers; refuse decimal commas."""
+    import polars as pl
+
+    for series in frame.select(pl.col(pl.String)):
+        found = as_numbers(series)
+        if not isinstance(found, NotNumbers) or not found.hint:
+            continue
+        if found.cell is None:
+            raise InputError(_not_numbers({series.name: found}))
+        note(
+            f"column {series.name!r} is not taken for numbers: it holds {found.words}. Mend the "
+            f"file, or take {found.cell!r} for missing with --missing {found.cell!r}."
+        )
+
+
+def _note_suspicious(used: Sequence[str], note: Callable[[str], None]) -> None:
     """Say what looks like a mistake but may be meant."""
     for name in used:
         if name.strip().casefold() in _CLASS_NAMES:
             note(f"column {name!r} is used as a feature; --truth {name} would keep it aside.")
         if name.strip().casefold() in _ID_NAMES:
             note(f"column {name!r} is used as a feature; --id {name!r} would keep it aside.")
-    if _looks_like_data(table.frame.columns):
-        note(
-            f"the first line of {table.name} was taken for the names of the columns; if it is "
-            "data, add --no-header."
-        )
 
 
 def _looks_like_data(names: Sequence[str]) -> bool:

@@ -215,6 +215,7 @@ def _write_report(
         comparison=comparison.as_dict(),
         source=given.source,
         cluster_numbers=comparison.numbers,
+        seed=seed,
         **details,
     )
 

@@ -88,8 +88,10 @@ def _features(table: Table, saved: SavedModel) -> NDArray[np.float64]:
     preparation = saved.preparation or {}
     if "table" in preparation:
         from coterie import TablePreparation
+        from coterie.cli._tables import mark_missing
 
         frame = table.frame.select(_known(table, saved.feature_names or []))
+        frame = mark_missing(frame, preparation.get("missing", ()))
         return TablePreparation.from_dict(preparation["table"]).transform(frame)
     n_features = saved.generator.n_features_in_
     names = saved.feature_names or table.frame.columns[:n_features]

@@ -85,11 +85,14 @@ def run_starts(n_starts: int, run: Callable[[int, Callable[[float], None]], Any]
 
     `report` takes the share of the start that is done.
     """
-    from numba import get_num_threads
+    from numba import get_num_threads, set_num_threads
 
+    n_threads = get_num_threads()
+    workers = max(1, min(n_starts, n_threads))
     with (
         stretch("starts", 100 * n_starts, n_starts) as done,
-        ThreadPoolExecutor(max(1, min(n_starts, get_num_threads()))) as pool,
+        # numba keeps the number of threads for each thread of Python.
+        ThreadPoolExecutor(workers, initializer=set_num_threads, initargs=(n_threads,)) as pool,
     ):
 
         def run_one(start: int) -> Any:

@@ -13,7 +13,7 @@ __all__ = ["RECIPES", "make_generator"]
 
 MAX_OBJECTS = 5_000
 """Most objects that one run of the default recipe is fitted to."""
-_N_PARTITIONS = 60
+_N_PARTITIONS = 100
 _MAX_ITER = 30  # partitions of an ensemble need not converge
 
 
@@ -36,7 +36,7 @@ def make_generator(recipe: str, n_objects: int, **settings: Any) -> RandomizedEn
 
 
 def _fine(n_objects: int) -> dict[str, Any]:
-    """60 k-means runs with sqrt(n) to 2 sqrt(n) clusters, n being at most 5,000.
+    """100 k-means runs with sqrt(n) to 2 sqrt(n) clusters, n being at most 5,000.
 
     Each run is fitted to at most 5,000 objects drawn at random, in at most 30 iterations; all
     others get the label of the nearest centre. Fine partitions follow clusters of any shape and
@@ -49,7 +49,7 @@ def _fine(n_objects: int) -> dict[str, Any]:
         "estimators": KMeans(init="random", n_init=1, max_iter=_MAX_ITER),
         "n_partitions": _N_PARTITIONS,
         "n_clusters": (min(low, high), high),
-        "max_samples": n_fitted,
+        "max_samples": 1.0 if n_fitted == n_objects else n_fitted,
         "left_out": "assigned",
     }
 

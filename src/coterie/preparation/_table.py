@@ -176,8 +176,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     def readable(self, X: Any) -> tuple[NDArray[np.float64], list[str]]:
         """Return the used columns of a table in terms that people know, and their names.
 
-        Numbers are as in the table, missing ones filled; dates are decimal years; a category is a
-        column of 0 and 1 for each of its levels, so that a mean is a share.
+        Numbers are as in the table, missing ones filled; dates are years since 2000; a category
+        is a column of 0 and 1 for each of its levels, so that a mean is a share.
 
         Parameters
         ----------
@@ -202,8 +202,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             elif column.is_used:
                 numbers = column.numbers(cells)
                 is_date = column.kind == "date"
-                values.append((1970 + numbers / 365.2425 if is_date else numbers)[:, None])
-                names.append(f"{column.name} (year)" if is_date else column.name)
+                values.append((numbers / 365.2425 - 30 if is_date else numbers)[:, None])
+                names.append(f"{column.name} (years since 2000)" if is_date else column.name)
         return np.hstack(values).astype(np.float64, copy=False), names
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:

@@ -18,7 +18,7 @@ _CAPTIONS = {
     "lifetime": "Lifetime of each number of clusters: the share of votes between the merge that "
     "makes them and the merge that ends them. The longest is the number that EAC takes.",
     "score": "Score of each number of clusters: the mean silhouette times the isolation of the "
-    "least isolated cluster. The highest was taken.",
+    "least isolated cluster. The largest number within 3 % of the highest was taken.",
     "likelihood": "Log-likelihood of the last tree cut into each number of clusters; the highest "
     "is where merging any two clusters would lower it.",
     "criterion": "The criterion by which the method chooses, for each number of clusters that it "

@@ -59,6 +59,7 @@ def summarize(
     excluded: Sequence[str] = (),
     n_imputed: int = 0,
     notes: Sequence[str] = (),
+    seed: int | None = None,
     numbers: Sequence[int] | None = None,
     pictures: bool = True,
     callback: Callable[[int, int], Any] | None = None,
@@ -97,6 +98,8 @@ def summarize(
         Number of missing values of the features that were filled in.
     notes : sequence of str
         Warnings that the reader should see.
+    seed : int, optional
+        The seed that gives the same result again. Default: that of the model or the generator.
     numbers : sequence of int, optional
         Numbers of clusters for the slider of the report. Default: 2 to 10, and some around the
         number found.
@@ -125,6 +128,8 @@ def summarize(
     generator = getattr(model, "generator_", None) if generator is None else generator
     if cluster_numbers is None:
         cluster_numbers = getattr(model, "cluster_numbers_", None)
+    if seed is None and model is not consensus:
+        seed = getattr(model, "random_state", None)
     structure = None if cluster_numbers is None else cluster_numbers.structure
     ensemble, labels = consensus.ensemble_, consensus.labels_
     names = _names(ids, ensemble.n_objects)
@@ -163,7 +168,7 @@ def summarize(
             "n_patterns": len(ensemble.patterns.counts),
             "missing": _rounded(np.mean(ensemble.labels < 0)),
         },
-        "generation": None if generator is None else _generation(generator, preparation),
+        "generation": None if generator is None else _generation(generator, preparation, seed),
         "excluded": [str(name) for name in excluded],
         "n_imputed": int(n_imputed),
         "doubtful": _doubtful(consensus, names, runner_up, truth),
@@ -346,10 +351,10 @@ def _scores(truth: Sequence[Any] | NDArray[Any], labels: NDArray[np.int64]) -> d
     return {"n_classes": len(classes), "n_scored": int(known.sum()), **found}
 
 
-def _generation(generator: Any, preparation: str) -> dict[str, Any]:
+def _generation(generator: Any, preparation: str, seed: Any) -> dict[str, Any]:
     params = generator.get_params(deep=False)
     bases = getattr(generator, "_base_estimators", [])
-    seed = params.get("random_state")
+    seed = params.get("random_state") if seed is None else seed
     return {
         "generator": type(generator).__name__,
         "bases": [describe_base(base) for base in bases] or [type(generator).__name__],
