@@ -400,7 +400,7 @@ def as_numbers(series: pl.Series, missing: Sequence[str] = ()) -> NDArray[np.flo
     if text.gather(wrong).str.contains(r"^[+-]?\d+,\d+$").all():
         return NotNumbers(
             f"decimal commas ({value!r} in row {row}, counted from 0)",
-            "Write decimal points instead of commas.",
+            "Write decimal points instead of commas, or leave the column out with --exclude.",
         )
     if 2 * len(wrong) >= len(series) - text.null_count():
         return NotNumbers(f"text ({_shortened(value)})")
