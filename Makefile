@@ -31,7 +31,7 @@ test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto
 
 quick: $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest -n auto -m "not slow"
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

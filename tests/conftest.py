@@ -2,7 +2,7 @@
 
 ``COTERIE_SEEDS`` widens the random tests: a number of seeds, or ``3-7`` for these seeds. CI sets
 ``CI``, and hypothesis then draws the same examples in every run; ``HYPOTHESIS_PROFILE=thorough``
-draws many more.
+draws many more, ``quick`` few.
 """
 
 import os
@@ -17,6 +17,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 settings.register_profile("dev", deadline=None, max_examples=50)
 settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)
+settings.register_profile("quick", deadline=None, max_examples=10)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.environ else "dev"))
 

@@ -79,6 +79,7 @@ def test_number_of_clusters_is_found(blobs):
     assert naive.same_partition(model.labels_, truth)
 
 
+@pytest.mark.slow
 def test_same_seed_same_result_on_any_number_of_jobs(blobs):
     X, _ = blobs
     one = small(n_clusters=3).fit(X)

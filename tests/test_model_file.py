@@ -42,6 +42,7 @@ def rewrite(path, arrays, **changed):
     np.savez(path, **arrays)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("consensus", [*SAVED, EAC(linkage="single")])
 def test_loaded_models_predict_the_same(path, consensus):
     model = fit(consensus)

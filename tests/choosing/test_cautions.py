@@ -33,6 +33,7 @@ def test_separate_clusters_get_none(blobs):
     assert kinds(fitted(X, 3), X) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("n_features", [2, 5])
 def test_noise_is_told_from_features_and_from_labels(seed, n_features):

@@ -169,6 +169,7 @@ def test_constant_data_have_one_cluster(X):
     assert json.dumps(found.as_dict(), allow_nan=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["features", "ensemble"])
 def test_many_objects_are_sampled(kind):
     X = np.repeat(lumps(0, 3, 60, 2), 40, axis=0)

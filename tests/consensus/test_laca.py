@@ -204,6 +204,7 @@ def planted(n, n_good, n_bad, draw=0, k=6, noise=0.2):
     return np.column_stack(columns), truth
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", range(3))
 def test_multilevel_finds_what_the_tree_finds(draw):
     labels, _ = planted(2500, 24, 8, draw)

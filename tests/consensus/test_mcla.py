@@ -106,6 +106,7 @@ def test_fewer_clusters_than_asked_for():
     assert fitted.predict([[0], [1], [7]]).tolist() == [1, 0, 1]
 
 
+@pytest.mark.slow
 def test_many_clusters_need_no_matrix_of_all_pairs(monkeypatch):
     # A matrix of all pairs of 3,000 clusters takes 72 MB; few of them share objects.
     truth = np.repeat(np.arange(300), 3)

@@ -225,6 +225,7 @@ def test_tiny_optimum_is_exact():
         np.testing.assert_allclose(fitted.membership_, [[1, 0], [2 / 3, 1 / 3], [0, 1]], atol=1e-6)
 
 
+@pytest.mark.slow
 @fewer
 @pytest.mark.parametrize("draw", range(3))
 def test_tiny_optimum_against_a_grid(draw):
@@ -373,6 +374,7 @@ def test_starts_are_softened_labels(draw):
     assert np.isfinite(Problem.of_objects(ensemble).log_likelihood(Y))
 
 
+@pytest.mark.slow
 def test_best_start_is_no_lower_than_the_papers():
     # Clusters that overlap: a climb can end with one cluster in two columns, two in one.
     rng = np.random.default_rng(0)

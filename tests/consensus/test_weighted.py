@@ -124,6 +124,7 @@ def dense_spectral(S, k, skip_first):
     return KMeans(k, n_init=50, random_state=0).fit_predict(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("skip_first", [False, True])
 def test_spectral_is_that_of_the_dense_matrices(skip_first, seed):
     table, _ = make_blobs(70, n_features=3, centers=3, cluster_std=1.0, random_state=seed)
@@ -158,6 +159,7 @@ def test_hard_labels_are_posteriors_of_0_and_1(seed):
         assert cosine.labels_.tolist() == kl.labels_.tolist()
 
 
+@pytest.mark.slow
 @every_method
 def test_gaussian_mixtures(method):
     columns, posteriors = [], []
@@ -191,6 +193,7 @@ def test_two_gaussian_as_in_the_paper(seed):
                 assert error_rate(truth, fitted.labels_) <= 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.* objects have no label:UserWarning")
 def test_metis_never_leaves_a_part_empty():
     pytest.importorskip("pymetis")

@@ -193,6 +193,7 @@ def test_gaussians_have_the_means_and_variances_of_paper_5():
             assert abs(np.corrcoef(members.T)[0, 1]) < 0.03
 
 
+@pytest.mark.slow
 def test_kmeans_errs_on_about_one_percent_of_three_gaussian():
     # Paper 5, table IV: average error of k-means 1.17 %.
     errors = []
@@ -294,6 +295,7 @@ def test_spirals_come_apart_in_an_ensemble_but_not_in_kmeans(seed):
     assert purity_of_two(y, KMeans(2, n_init=5, random_state=0).fit_predict(X)) < 0.7
 
 
+@pytest.mark.slow
 def test_half_rings_come_apart_in_an_ensemble_but_not_in_kmeans():
     # Fred and Jain 2002, section 3.1: k = 15 recovers them.
     X, y = datasets.make_half_rings(random_state=0)

@@ -82,6 +82,7 @@ def test_refit_that_differs_is_noticed(tmp_path):
         continued.transform(X)
 
 
+@pytest.mark.slow
 def test_stopped_by_the_callback_and_continued(tmp_path):
     class Stop(Exception):
         pass

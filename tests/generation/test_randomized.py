@@ -174,6 +174,7 @@ def _mixed(**options):
     return RandomizedEnsemble(MIXED, validity="hubert", random_state=7, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
 def test_jobs_and_backends_change_nothing(backend):
     alone = _mixed().fit_transform(X)
@@ -480,6 +481,7 @@ def test_clusters_without_training_objects_get_their_own_code():
     ]
 
 
+@pytest.mark.slow
 def test_transform_is_the_same_on_any_number_of_jobs():
     maker = _mixed().fit(X)
     alone = maker.transform(X_NEW)
@@ -589,6 +591,7 @@ def test_clone_keeps_parameters():
     assert copy.estimators[0][1].n_init == 2
 
 
+@pytest.mark.slow
 def test_callback_counts_up():
     for n_jobs in (1, 2):
         calls = []

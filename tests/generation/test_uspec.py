@@ -28,6 +28,7 @@ def literal(X, representatives, n_neighbors, k):
     return sigma, KMeans(k, n_init=20, random_state=0).fit_predict(rows)
 
 
+@pytest.mark.slow
 def test_labels_are_those_of_the_definition(seed):
     X, _ = make_blobs(400, centers=4, cluster_std=1.2, random_state=seed)
     fitted = USPEC(4, n_representatives=40, random_state=seed).fit(X)

@@ -30,6 +30,7 @@ def test_centres_are_the_means_of_parts(seed):
     assert centers == pytest.approx(np.array(expected), abs=0.05)
 
 
+@pytest.mark.slow
 def test_many_rows_are_clustered_by_a_sample(seed, monkeypatch):
     X, _ = make_blobs(5000, 3, centers=6, cluster_std=0.5, random_state=seed)
     monkeypatch.setattr(module, "_MOST_ROWS", 100)

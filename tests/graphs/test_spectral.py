@@ -107,6 +107,7 @@ def test_large_matrices_go_in_blocks(monkeypatch):
 # --- cuts ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [0.0, 0.1])
 @pytest.mark.parametrize("skip_first", [False, True])
 def test_cuts_are_k_means_on_the_embedding(seed, missing, skip_first):

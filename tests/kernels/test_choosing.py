@@ -19,6 +19,7 @@ def test_histogram_is_that_of_the_definition(labels, n_bins):
     assert share_histogram(columns, n_bins).tolist() == expected
 
 
+@pytest.mark.slow
 def test_histogram_past_one_tile():
     labels = random_labels(0, 5000, 3, missing=0.1)
     ensemble = Ensemble(labels)

@@ -99,6 +99,7 @@ def test_tree_and_sums_over_pairs(rule, case):
     assert margin == pytest.approx(float(sum(m for _, _, m in judged if m is not None)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize("kind", ["margin", "printed", "variance"])
 def test_many_objects(kind, missing, seed):

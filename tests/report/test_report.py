@@ -536,6 +536,7 @@ def test_trusted_partitions_come_first():
     assert "1 vote against" in html
 
 
+@pytest.mark.slow
 def test_large_ensembles_stay_small_pages():
     pytest.importorskip("jinja2")
     rng = np.random.default_rng(0)
