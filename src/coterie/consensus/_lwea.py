@@ -126,8 +126,8 @@ class LWEA(TreeConsensus):
         ),
         use=(
             "The first choice for partitions with many clusters, and for ensembles in "
-            "which good and bad clusters stand in the same partition. The number of "
-            "clusters must be given."
+            "which good and bad clusters stand in the same partition. It does not find the "
+            "number of clusters; ConsensusClustering chooses it."
         ),
         cost=TREE_COST,
         missing=IN_NO_CLUSTER,
