@@ -61,7 +61,7 @@ def test_clusters_are_found(blobs, consensus):
     assert model.n_features_in_ == 2
     assert model.confidence_.shape == (60,)
     assert isinstance(model.ensemble_, Ensemble)
-    assert model.ensemble_.shape == (60, 60)
+    assert model.ensemble_.shape == (60, 100)
     assert isinstance(model.consensus_, CONSENSUS[consensus])
     assert model.predict(X).tolist() == model.labels_.tolist()
     new = np.array([[9.1, 0.2], [0.1, 8.8], [-0.3, 0.1]])

@@ -285,7 +285,7 @@ def test_numbers_without_structure_do_not_stop_the_comparison():
     noise = np.random.default_rng(0).normal(size=(60, 2))
     numbers = how_many_clusters(noise, range(2, 5), random_state=0)
     assert not numbers.structure.has_structure
-    assert "No gap between clusters was found" in numbers.reason
+    assert "No gap between clusters was found" in numbers.structure.reason
     ensemble = RandomizedEnsemble(n_partitions=8, random_state=0).fit_transform(noise)
     found = compare(ensemble, methods=["eac"], n_clusters=numbers, stability=0)
     assert found["eac"].n_clusters == numbers.recommended

@@ -56,7 +56,6 @@ def test_recommended_number_for_ensembles(k, n, base, seed):
     assert abs(found.recommended - k) <= 1
 
 
-@pytest.mark.xfail(reason="walks are too short where partitions have five clusters for each lump")
 def test_two_lumps_in_fine_partitions_without_features():
     ensemble = RandomizedEnsemble(n_partitions=40, random_state=0).fit_transform(
         lumps(0, 2, 150, 2)
@@ -124,8 +123,8 @@ def test_consensus_distribution_against_the_matrix(seed):
 def test_runs_are_compared_as_defined():
     X = lumps(0, 3, 60, 2, apart=3.0)
     found = how_many_clusters(X, [3], n_runs=6, structure=False, random_state=0)
-    seeds = np.random.RandomState(0).randint(2**31 - 1, size=4)
-    runs = runs_of_kmeans(X, 3, 6, 0.8, None, int(seeds[3]))
+    seeds = np.random.RandomState(0).randint(2**31 - 1, size=3)
+    runs = runs_of_kmeans(X, 3, 6, 0.8, None, int(seeds[2]))
     scores = metrics.pairwise_ari(runs)[np.triu_indices(6, 1)]
     assert found.criteria["stability"][0] == pytest.approx(scores.mean())
     distances = squareform(1 - runs.coassociation(), checks=False)

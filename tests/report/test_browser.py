@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from coterie import EAC, LWEA, Ensemble, Voting
-from coterie.choosing._how_many import MIN_SHARE
+from coterie import EAC, LACA, Ensemble, Voting
+from coterie._ordering import tree_of
 from coterie.cli import app
 from coterie.report import render_html, summarize
 
@@ -21,12 +21,25 @@ pytest.importorskip("jinja2")
 HOSTILE = "</script><img src=x onerror=alert(1)><script>window.hacked = 1</script> & \"q\" 'a'"
 
 
+RECIPE = (
+    *("--raw", "--recipe", "laca", "--method", "laca", "--base-clusters", "2-10"),
+    *("--max-features", "3-4", "--id", "flower", "--truth", "species", "--quiet"),
+)
+"""Four clusters of iris, by a method with a number of its own."""
+
+
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    """The directory that the demo writes."""
+    """The directory of the demo, its report that of a method with its own number of clusters."""
     directory = tmp_path_factory.mktemp("demo")
-    done = CliRunner().invoke(app, ["demo", "--output", str(directory), "--quiet"])
-    assert done.exit_code == 0
+    files = {"--report": "report.html", "--output": "labels.csv", "--save-ensemble": "ensemble.npz"}
+    outputs = [word for option, name in files.items() for word in (option, str(directory / name))]
+    for words in (
+        ["demo", "--output", str(directory), "--quiet"],
+        ["cluster", str(directory / "iris.csv"), *RECIPE, *outputs],
+    ):
+        done = CliRunner().invoke(app, words)
+        assert done.exit_code == 0, done.output
     return directory
 
 
@@ -181,8 +194,8 @@ def test_labels_of_other_numbers_are_those_of_the_tree(page, demo, k):
     assert name == f"labels-{k}-clusters.csv"
     rows = list(csv.DictReader(io.StringIO(text)))
     assert "confidence" not in rows[0]
-    fitted = LWEA(k, min_share=MIN_SHARE).fit(Ensemble.load(demo / "ensemble.npz"))
-    expected = fitted.labels_
+    fitted = LACA().fit(Ensemble.load(demo / "ensemble.npz"))
+    expected = tree_of(fitted).cut(k)
     assert [int(row["cluster"]) for row in rows] == expected.tolist()
 
 
@@ -598,7 +611,7 @@ def test_row_numbers_sort_as_numbers(visit, tmp_path):
 
 def test_page_is_the_same_from_saved_json(demo, tmp_path):
     runner = CliRunner()
-    done = runner.invoke(app, ["demo", "--output", str(tmp_path / "again"), "--json"])
+    done = runner.invoke(app, ["cluster", str(demo / "iris.csv"), *RECIPE, "--json"])
     (tmp_path / "result.json").write_text(done.stdout, encoding="utf-8")
     assert json.loads(done.stdout)["n_clusters"] == 4
     page = tmp_path / "page.html"

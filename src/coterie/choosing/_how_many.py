@@ -34,7 +34,10 @@ MIN_SHARE = 0.1
 N_NEIGHBORS = 5
 """Neighbours that show whether a cluster is isolated."""
 TIE = 0.03
-"""Scores that differ by a smaller share count as equal: unions of clusters score almost as well."""
+"""Scores by features that differ by a smaller share count as equal: unions of clusters score almost
+as well as the clusters."""
+WALKS = (2, 8, 32)
+"""Lengths of random walks: short ones tell coarse partitions apart, long ones join fine ones."""
 _MAX_CLUSTERS = 60
 _N_BOOTSTRAP = 200
 CRITERIA = ("score", "silhouette", "isolation", "lifetime")
@@ -139,8 +142,8 @@ def how_many_clusters(
     """Recommend a number of clusters, and show the evidence.
 
     The consensus tree of the partitions (`coterie.LWEA`) is cut into every number of clusters.
-    The best number has the highest score: mean silhouette times isolation. Of numbers that score
-    within 3 % the largest is taken.
+    The best number has the highest score: mean silhouette times isolation. By features,
+    the largest number within 3 % of the highest is taken.
 
     Parameters
     ----------
@@ -181,14 +184,14 @@ def how_many_clusters(
     silhouette
         Mean silhouette of the objects, by the Euclidean distance of the features. For an
         ensemble the distance of two objects is 1 - the cosine of where random walks from them on
-        the co-association graph end; a walk has a fifth as many steps as the median partition
-        has clusters, at least two.
+        the co-association graph end, the mean over walks of 2, 8 and 32 steps.
     isolation
         1 - the largest share of neighbours that a cluster has outside of itself, of the five
         nearest neighbours of its objects. A cut through a dense region lowers it.
     score
-        Silhouette times isolation. Recommended is the largest number with a local maximum of the
-        score within 3 % of the highest: unions of clusters score almost as well as the clusters.
+        Silhouette times isolation. Recommended is the number with the highest score; for features
+        the largest number with a local maximum of the score within 3 % of the highest, because
+        unions of clusters score almost as well as the clusters.
     lifetime
         How long k clusters last in the tree [1]_.
     pac, area, delta_area, cophenetic, stability
@@ -327,11 +330,16 @@ def _take(ensemble: Ensemble, rows: NDArray[np.int64]) -> Ensemble:
 
 
 def _walk_distances(ensemble: Ensemble) -> NDArray[np.float64]:
-    """Return 1 - the cosine of where random walks on the co-association graph end."""
-    steps = max(2, round(float(np.median(ensemble.n_clusters)) / 5))
+    """Return 1 - the cosine of where random walks on the co-association graph end.
+
+    It is the mean over walks of `WALKS` steps.
+    """
     graph = ensemble.coassociation(memory_limit=8 * ensemble.n_objects**2)
-    walk = graph / np.maximum(graph.sum(axis=1, keepdims=True), 1e-300)
-    distances = pairwise_distances(np.linalg.matrix_power(walk, steps), metric="cosine")
+    step = graph / np.maximum(graph.sum(axis=1, keepdims=True), 1e-300)
+    distances = np.zeros_like(graph)
+    for n_steps in WALKS:
+        ends = np.linalg.matrix_power(step, n_steps)
+        distances += pairwise_distances(ends, metric="cosine") / len(WALKS)
     np.fill_diagonal(distances, 0.0)
     return distances
 
@@ -377,6 +385,8 @@ class _Scored(NamedTuple):
     """(m, n): share of each object's neighbours that are in another cluster."""
     criteria: dict[str, NDArray[np.float64]]
     choices: dict[str, int | None]
+    tie: float
+    """Share by which scores may differ and still count as equal."""
 
 
 def _score_cuts(evidence: _Evidence, numbers: NDArray[np.int64]) -> _Scored:
@@ -399,8 +409,9 @@ def _score_cuts(evidence: _Evidence, numbers: NDArray[np.int64]) -> _Scored:
     values = (silhouette * isolation, silhouette, isolation, lifetime)
     criteria = dict(zip(CRITERIA, values, strict=True))
     choices = {name: _first_best(numbers, values) for name, values in criteria.items()}
-    choices["score"] = _best_number(numbers, criteria["score"])
-    return _Scored(numbers, labels, silhouettes, leaks, criteria, choices)
+    tie = 0.0 if evidence.X is None else TIE
+    choices["score"] = _best_number(numbers, criteria["score"], tie)
+    return _Scored(numbers, labels, silhouettes, leaks, criteria, choices, tie)
 
 
 def _isolation(
@@ -412,12 +423,12 @@ def _isolation(
     return 1.0 - float((leaked / np.maximum(total, 1e-300)).max())
 
 
-def _best_number(numbers: NDArray[np.int64], scores: NDArray[np.float64]) -> int:
-    """Return the largest number with a local maximum of the score within `TIE` of the highest."""
+def _best_number(numbers: NDArray[np.int64], scores: NDArray[np.float64], tie: float) -> int:
+    """Return the largest number with a local maximum of the score within `tie` of the highest."""
     padded = np.concatenate([[-np.inf], scores, [-np.inf]])
     is_peak = (scores >= padded[:-2]) & (scores >= padded[2:])
     highest = scores.max()
-    return int(numbers[is_peak & (scores >= highest - TIE * abs(highest))][-1])
+    return int(numbers[is_peak & (scores >= highest - tie * abs(highest))][-1])
 
 
 def _first_best(numbers: NDArray[np.int64], values: NDArray[np.float64]) -> int | None:
@@ -466,7 +477,7 @@ def _certainty(found: _Scored, best: int, rng: np.random.Generator) -> float:
             for leaks, labels in zip(found.leaks, found.labels, strict=True)
         ]
         scores = found.silhouettes @ weights / n * isolation
-        wins += _best_number(found.numbers, scores) == best
+        wins += _best_number(found.numbers, scores, found.tie) == best
     return wins / _N_BOOTSTRAP
 
 
