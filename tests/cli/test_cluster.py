@@ -118,7 +118,7 @@ def test_every_method_runs(run, table):
     for method in CONSENSUS:
         frame = frame_of(run("cluster", table, *COLUMNS, *FEW, "--method", method))
         if method in LOCAL:
-            assert frame["cluster"].n_unique() == 3
+            assert frame["cluster"].n_unique() >= 3  # HNE stops where no edges are left
         else:
             assert ari(frame["truth"].to_list(), frame["cluster"].to_list()) == 1.0
 
