@@ -15,6 +15,7 @@ import pytest
 import sklearn.datasets
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.io import savemat
 from scipy.spatial.distance import squareform
 from sklearn.cluster import KMeans
 
@@ -443,6 +444,22 @@ def test_bad_files_are_named(tmp_path, text, words):
     with pytest.raises(ValueError, match=words) as caught:
         load("bad", tmp_path)
     assert "bad.csv" in str(caught.value)
+
+
+def test_pools_of_clusterings_are_read_from_matlab_files(tmp_path):
+    members, classes = np.array([[1, 2], [1, 3], [2, 3]]), np.array([[2], [2], [10]])
+    savemat(tmp_path / "pool.mat", {"members": members, "gt": classes})
+    assert "pool" in available(tmp_path)
+    pool = load("pool", tmp_path)
+    np.testing.assert_array_equal(pool.data, members)
+    assert pool.target.tolist() == [0, 0, 1]
+    assert pool.target_names == ("2", "10")
+
+
+def test_a_pool_without_classes_is_refused(tmp_path):
+    savemat(tmp_path / "pool.mat", {"members": np.array([[1, 2], [1, 3], [2, 3]])})
+    with pytest.raises(ValueError, match=r"pool\.mat must hold one vector, the classes; .* none"):
+        load("pool", tmp_path)
 
 
 def test_a_damaged_archive_is_named(folder):

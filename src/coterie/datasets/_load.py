@@ -13,15 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._mat import read_mat
 from coterie.datasets import _synthetic
 
 __all__ = ["DATA_VARIABLE", "Dataset", "available", "load"]
 
-DATA_VARIABLE = "COTERIE_DATA"  # names the folder of CSV files
+DATA_VARIABLE = "COTERIE_DATA"  # names the folder of data files
 
 _LABEL = "label"
 _UNKNOWN = -1  # in `Dataset.target`: no class
-_SUFFIXES = (".csv", ".csv.gz")  # in the order of preference
+_SUFFIXES = (".csv", ".csv.gz", ".mat")  # in the order of preference
 _NULLS = ["", "NA", "NaN", "nan", "?"]
 _SEED = 0
 
@@ -87,17 +88,17 @@ def load(
 ) -> Dataset:
     """Load a data set by name.
 
-    The first of these that has the name is taken: a file ``<name>.csv`` or ``<name>.csv.gz`` in
-    `directory`; the sets that scikit-learn ships (iris, wine, wdbc, digits, also called
-    optdigits_test); the synthetic sets of this package, made with seed 0; and, unless `download`
-    is false, OpenML.
+    The first of these that has the name is taken: a file ``<name>.csv``, ``<name>.csv.gz`` or
+    ``<name>.mat`` in `directory`; the sets that scikit-learn ships (iris, wine, wdbc, digits, also
+    called optdigits_test); the synthetic sets of this package, made with seed 0; and, unless
+    `download` is false, OpenML.
 
     Parameters
     ----------
     name : str
         Name of the set; see `available`.
     directory : path, optional
-        Folder of CSV files. By default the one that the environment variable ``COTERIE_DATA``
+        Folder of data files. By default the one that the environment variable ``COTERIE_DATA``
         names, if it is set.
     download : bool, default=True
         Whether to ask OpenML for a name that is found nowhere else. This is the only thing in
@@ -122,6 +123,8 @@ def load(
     A file has a header, numeric feature columns and a last column ``label``. Empty cells, ``NA``,
     ``NaN`` and ``?`` are missing: NaN in a feature, -1 in the label. Labels may be integers or
     words; classes are numbered in the order of the sorted labels, and the label -1 stays -1.
+    A MATLAB file is a pool of clusterings as researchers publish them: one matrix of labels, which
+    become the features, and one vector of classes.
 
     Examples
     --------
@@ -138,7 +141,7 @@ def load(
         for suffix in _SUFFIXES:
             path = folder / (name + suffix)
             if path.is_file():
-                return _read(name, path)
+                return (_read_pool if suffix == ".mat" else _read)(name, path)
     if name in _SHIPPED:
         return _shipped(name)
     if name in _MADE:
@@ -157,7 +160,7 @@ def available(directory: str | os.PathLike[str] | None = None) -> list[str]:
     Parameters
     ----------
     directory : path, optional
-        Folder of CSV files. By default the one that the environment variable ``COTERIE_DATA``
+        Folder of data files. By default the one that the environment variable ``COTERIE_DATA``
         names, if it is set.
 
     Returns
@@ -196,7 +199,7 @@ def _folder(directory: str | os.PathLike[str] | None) -> Path | None:
     else:
         return None
     if not folder.is_dir():
-        raise NotADirectoryError(f"{origin} must name a folder of CSV files; got {str(folder)!r}.")
+        raise NotADirectoryError(f"{origin} must name a folder of data files; got {str(folder)!r}.")
     return folder
 
 
@@ -218,7 +221,7 @@ def _help(name: str, folder: Path | None) -> str:
     tidy = name.lower().replace("-", "_").replace(" ", "_")
     near = difflib.get_close_matches(tidy, sorted(known), n=3, cutoff=0.6)
     where = (
-        f"The folder {str(folder)!r} has no file {name}.csv or {name}.csv.gz"
+        f"The folder {str(folder)!r} has no file {name}.csv, {name}.csv.gz or {name}.mat"
         if folder is not None
         else f"No folder of data files is set (environment variable {DATA_VARIABLE})"
     )
@@ -257,6 +260,20 @@ def _read(name: str, path: Path) -> Dataset:
     data = np.ascontiguousarray(frame.select(features).fill_null(float("nan")).to_numpy())
     target, names = _encode(frame.get_column(label).to_list())
     return Dataset(name, data, target, tuple(features), names, f"Read from {path.name}.")
+
+
+def _read_pool(name: str, path: Path) -> Dataset:
+    """Read one MATLAB file: a matrix of labels and a vector of classes."""
+    pool = read_mat(path)
+    members = pool.labels()[1].astype(np.float64)
+    if len(pool.vectors) != 1:
+        raise ValueError(
+            f"{path} must hold one vector, the classes; it has {', '.join(pool.vectors) or 'none'}."
+        )
+    (variable,) = pool.vectors
+    target, names = _encode([str(value) for value in pool.vector(variable, len(members))])
+    features = _texts(range(1, members.shape[1] + 1))
+    return Dataset(name, members, target, features, names, f"Read from {path.name}.")
 
 
 def _bad_cell(path: Path) -> str | None:

@@ -36,6 +36,7 @@ class Paper(NamedTuple):
 
 EXPERIMENTS = {
     "laca": Paper("laca", "Xie et al. (2013), A probabilistic approach to latent cluster analysis"),
+    "lwea": Paper("lwea", "Huang, Wang and Lai (2018), Locally weighted ensemble clustering"),
     "msteclust": Paper(
         "msteclust",
         "Berikov (2016), Cluster ensemble with averaged co-association matrix maximizing the "
