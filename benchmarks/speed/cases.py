@@ -73,6 +73,8 @@ METHODS = {
     "coterie_graphs": Method("coterie", "coterie_graphs"),
     "coterie_metis": Method("coterie, METIS (HGPA: Mt-KaHyPar)", "coterie_metis"),
     "sklearn_spectral": Method("scikit-learn on the matrix by hand", "sklearn_spectral"),
+    "coterie_modern": Method("coterie", "coterie_modern"),
+    "by_hand": Method("NumPy, SciPy and scikit-learn by hand", "by_hand"),
     "cluster_ensembles": Method("Cluster_Ensembles", "cluster_ensembles", "Cluster_Ensembles"),
 }
 
@@ -212,7 +214,53 @@ CASES = (
         sizes=(1000,),
         timeout=600,
     ),
+    Case(
+        "lwea",
+        "Labels to consensus partition, LWEA; by hand with SciPy linkage",
+        "kmeans",
+        ("coterie_modern", "by_hand"),
+        check="ari",
+        sizes=(10_000,),
+    ),
+    Case(
+        "ecpcs",
+        "Labels to consensus partition, ECPCS-MC",
+        "kmeans",
+        ("coterie_modern", "by_hand"),
+        check="ari",
+        sizes=(10_000,),
+    ),
+    Case(
+        "usenc",
+        "Labels (L = 20, 20 to 60 clusters) to consensus partition, the consensus of U-SENC",
+        "kmeans20",
+        ("coterie_modern", "by_hand"),
+        check="ari",
+        sizes=(10_000,),
+    ),
+    Case(
+        "uspec",
+        "Features to partition, USPEC; against SpectralClustering(affinity='nearest_neighbors')",
+        "points",
+        ("coterie_modern", "by_hand"),
+        check="ari",
+        sizes=(20_000,),
+        timeout=1800,
+    ),
 )
+
+MODERN = {
+    "lwea": "LWEA",
+    "weac": "WEAC",
+    "lwgp": "LWGP",
+    "gpmgla": "GP-MGLA",
+    "ecpcs": "ECPCS-MC",
+    "lce": "LCE",
+    "kcc": "KCC",
+    "sec": "SEC",
+}
+BY_HAND = ("lwgp", "kcc")
+"""Those that can be written by hand for a million objects."""
 
 SCALE_CASES = (
     Case(
@@ -326,6 +374,29 @@ SCALE_CASES = (
         sizes=(10_000,),
         memory=2 * 1024**3,
         timeout=3600,
+    ),
+    *(
+        Case(
+            f"scale_{name}",
+            f"{title} on 50 partitions of 1,000,000 objects",
+            "voronoi",
+            ("coterie_modern", "by_hand") if name in BY_HAND else ("coterie_modern",),
+            check="ari",
+            function=name,
+            sizes=(1_000_000,),
+            timeout=600,
+        )
+        for name, title in MODERN.items()
+    ),
+    Case(
+        "scale_uspec",
+        "USPEC on 16 features of up to 1,000,000 objects",
+        "points",
+        ("coterie_modern",),
+        check="ari",
+        function="uspec",
+        sizes=(250_000, 500_000, 1_000_000),
+        timeout=600,
     ),
 )
 

@@ -168,7 +168,8 @@ def _measure(row: Row, case: Case, path: Path, options: Options) -> None:
 
 
 def _environment(method: Method, options: Options) -> dict[str, str]:
-    env = {**os.environ, "PYTHONPATH": str(_ROOT), "MPLBACKEND": "agg", **dict(method.env)}
+    path = os.pathsep.join([str(_ROOT), str(_ROOT / "src")])  # this checkout's coterie
+    env = {**os.environ, "PYTHONPATH": path, "MPLBACKEND": "agg", **dict(method.env)}
     if options.threads is not None:
         env |= dict.fromkeys(_THREADS, str(options.threads))
     return env

@@ -42,7 +42,7 @@ def title_of(block: Block) -> str:
     """Return a heading that says what was measured."""
     return (
         f"{block.case.title}: n = {block.n:,} ({block.n_distinct:,} distinct rows), "
-        f"L = {block.n_partitions}"
+        f"{'D' if block.case.dataset == 'points' else 'L'} = {block.n_partitions}"
     )
 
 

@@ -10,7 +10,7 @@ from sklearn.cluster import MiniBatchKMeans
 from sklearn.datasets import make_blobs
 
 
-def make(n_objects, seed, start=0):
+def make(n_objects, seed, start=0, clusters=CLUSTERS):
     """Other starts give other partitions of the same objects."""
     rng = np.random.default_rng(seed)
     X, _ = make_blobs(
@@ -21,7 +21,7 @@ def make(n_objects, seed, start=0):
     labels = np.empty((n_objects, N_PARTITIONS), dtype=np.int32)
     for e in range(N_PARTITIONS):
         clusterer = MiniBatchKMeans(
-            n_clusters=int(rng.integers(CLUSTERS[0], CLUSTERS[1] + 1)),
+            n_clusters=int(rng.integers(clusters[0], clusters[1] + 1)),
             init="random",
             n_init=1,
             max_iter=5,
