@@ -24,6 +24,7 @@ pytest.importorskip("matplotlib")
         "docs/tables.md",
         "docs/methods/hne.md",
         "docs/methods/mixture.md",
+        "docs/methods/modern.md",
         "docs/methods/msteclust.md",
         "docs/methods/peace.md",
         "docs/methods/voting.md",

@@ -54,3 +54,12 @@ def test_tables_and_figures(report):
     names = {table.name for table in report.tables}
     assert {"ari", "nmi", "ranks"} <= names
     assert any(path.name == "calibration.png" for path in report.files)
+
+
+def test_scores_by_kind_of_ensemble(report):
+    (table,) = (table for table in report.tables if table.name == "ranks")
+    found = {row.keys: row.ours for row in table.rows}
+    for run, recipe in enumerate(("fine", "mixed")):
+        score = report.results.values["iris"][run]["lwea_ari"]
+        assert found["lwea", f"ARI, {recipe}"] == pytest.approx(score)
+    assert ("lwea", "ARI, subspace") not in found

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.experiments import Experiment, Results, Table, Task
+from coterie.experiments import Experiment, Results, Row, Table, Task
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -232,10 +232,7 @@ def score_table(
 
 
 def tables(results: Results) -> Iterator[Table]:
-    """Return scores by set, and mean ranks by kind of set."""
-    from coterie.choosing import mean_ranks
-    from coterie.experiments import Row
-
+    """Return scores by set, and mean ranks and scores by kind of set and of ensemble."""
     methods = methods_of(results)
     for score in ("ari", "nmi"):
         rows = [
@@ -250,18 +247,7 @@ def tables(results: Results) -> Iterator[Table]:
             rows=rows,
             across=True,
         )
-    kinds = {"all": (*PLAIN, *SHAPES, *WIDE), "tables": PLAIN, "shapes": SHAPES, "wide": WIDE}
-    rows = []
-    for kind, among in kinds.items():
-        parts = _small_parts(results, among)
-        if len(parts) < 2 or len(methods) < 3:
-            continue
-        ranks = mean_ranks(score_table(results, parts, methods), methods)
-        rows += [
-            Row((kind, m), None, float(r), None, len(parts))
-            for m, r in zip(ranks.methods, ranks.ranks, strict=True)
-        ]
-    yield Table("ranks", "Mean rank by ARI", keys=("sets", "method"), rows=rows)
+    yield _ranks_table(results, methods)
     large = [part for part in results.parts if part.endswith(", large")]
     from coterie.consensus import CONSENSUS
 
@@ -274,6 +260,42 @@ def tables(results: Results) -> Iterator[Table]:
     ]
     if rows:
         yield Table("large", "Large sets", keys=("data set", "method", "what"), rows=rows)
+
+
+def _ranks_table(results: Results, methods: list[str]) -> Table:
+    """Return mean ranks and mean ARI by kind of set, and mean ARI by kind of ensemble."""
+    from coterie.choosing import mean_ranks
+
+    kinds = {"all": (*PLAIN, *SHAPES, *WIDE), "tables": PLAIN, "shapes": SHAPES, "wide": WIDE}
+    columns: dict[str, dict[str, float]] = {}
+    means: dict[str, dict[str, float]] = {}
+    for kind, among in kinds.items():
+        parts = _small_parts(results, among)
+        if len(parts) > 1 and len(methods) > 2:
+            scores = score_table(results, parts, methods)
+            ranks = mean_ranks(scores, methods)
+            columns[f"rank, {kind}"] = dict(zip(ranks.methods, ranks.ranks, strict=True))
+            means[f"ARI, {kind}"] = dict(zip(methods, scores.mean(axis=0), strict=True))
+    parts = _small_parts(results)
+    for first, recipe in enumerate(RECIPES):
+        # The recipe goes with the run; a short trial has not all of them.
+        if parts and min(len(results.values[part]) for part in parts) > first:
+            means[f"ARI, {recipe}"] = {
+                m: float(np.mean([_mean_of_recipe(results, part, m, first) for part in parts]))
+                for m in methods
+            }
+    order = sorted(methods, key=lambda m: columns.get("rank, all", {}).get(m, 0.0))
+    rows = [
+        Row((m, what), ours=float(found[m]), runs=len(parts))
+        for m in order
+        for what, found in (columns | means).items()
+    ]
+    title = "Mean rank by ARI, and mean ARI"
+    return Table("ranks", title, ("method", "what"), rows, across=True, digits=2)
+
+
+def _mean_of_recipe(results: Results, part: str, method: str, first: int) -> float:
+    return float(results.numbers(part, f"{method}_ari")[first :: len(RECIPES)].mean())
 
 
 def calibration_of(results: Results, method: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -298,7 +320,7 @@ def figures(results: Results) -> dict[str, Figure]:
     parts = _small_parts(results)
     drawn: dict[str, Figure] = {}
     if len(parts) > 2 and len(methods) > 2:
-        figure = Figure(figsize=(7.0, 3.6), layout="constrained")
+        figure = Figure(figsize=(7.0, 4.2), layout="constrained")
         ranks = mean_ranks(score_table(results, parts, methods), methods)
         plot_critical_differences(ranks, ax=figure.add_subplot())
         drawn["critical-differences"] = figure
