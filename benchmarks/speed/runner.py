@@ -48,6 +48,7 @@ class Row:
     method: str
     title: str
     seconds: float | None = None
+    processor: float | None = None
     first_call: float | None = None
     increase: float | None = None
     call: float | None = None
@@ -160,6 +161,7 @@ def _measure(row: Row, case: Case, path: Path, options: Options) -> None:
 
     row.runs += 1
     row.seconds = min(found["seconds"], row.seconds or np.inf)
+    row.processor = min(found["processor"], row.processor or np.inf)
     row.first_call = max(found["first_call"], row.first_call or 0)
     row.increase = max(found["increase"], row.increase or 0)
     row.call = max(found["call"], row.call or 0)

@@ -16,13 +16,13 @@ from rich.console import Console
 from rich.table import Table
 
 HEADER = (
-    "method", "time", "× ours", "memory", "× ours", "call", "× ours", "peak", "× ours",
+    "method", "time", "× ours", "processor", "memory", "× ours", "call", "× ours", "peak", "× ours",
     "first call", "runs", "note",
 )  # fmt: skip
 _AGREEMENT = {"rows": "error", "ari": "ARI", "equal": "equal"}
 _FIELDS = (
-    "case", "n", "method", "title", "seconds", "time_ratio", "increase", "memory_ratio", "call",
-    "call_ratio", "peak", "peak_ratio", "first_call", "runs", "agreement", "problem",
+    "case", "n", "method", "title", "seconds", "time_ratio", "processor", "increase", "memory_ratio",
+    "call", "call_ratio", "peak", "peak_ratio", "first_call", "runs", "agreement", "problem",
 )  # fmt: skip
 
 
@@ -57,6 +57,7 @@ def cells(row: Row, check: str) -> list[str]:
         row.title,
         f"{row.seconds:.3g} s",
         _ratio(row.time_ratio),
+        f"{row.processor:.3g} s",
         _megabytes(row.increase),
         _ratio(row.memory_ratio),
         _megabytes(row.call),

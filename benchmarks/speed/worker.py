@@ -75,14 +75,15 @@ def measure(options: argparse.Namespace) -> dict[str, float]:
     in_use, highest = status("VmRSS"), peak()
     reset_peak()
     die_after(options.timeout)
-    start = time.perf_counter()
+    start, worked = time.perf_counter(), time.process_time()
     result = function(prepared, options.clusters)
-    seconds = time.perf_counter() - start
+    seconds, worked = time.perf_counter() - start, time.process_time() - worked
     die_after(0)
     during = peak()
 
     report = {
         "seconds": seconds,
+        "processor": worked,
         "first_call": first_call,
         "baseline": baseline,
         "peak": max(highest, during),

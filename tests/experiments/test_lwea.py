@@ -1,5 +1,8 @@
 """The experiment of the paper on LWEA and LWGP, on small pools made here."""
 
+from csv import DictReader
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.io import savemat
@@ -94,3 +97,20 @@ def test_absent_pools_are_named(folder, tmp_path):
     )
     assert not report.results.parts
     assert "bc_pool_LR not found" in report.tables[0].rows[0].note
+
+
+@pytest.mark.parametrize("score", lwea.SCORES)
+def test_the_page_follows_from_the_stored_scores(score):
+    """The means on the page are those of the scores by pool that are kept beside it."""
+    docs = Path(__file__).parents[2] / "docs" / "reproduction"
+    with (docs / f"lwea-{score}.csv").open(newline="") as file:
+        lines = list(DictReader(file))
+    page = (docs / "lwea.md").read_text(encoding="utf-8")
+    summary = page.split("## Means over 15 pools")[1].split("\n## ")[0]
+    shown = [line.strip("| ").split(" | ") for line in summary.splitlines() if "|" in line][2:]
+    assert {cells[0] for cells in shown} == set(lwea.METHODS)
+    column = 2 if score == "nmi" else 5
+    for cells in shown:
+        stored = [line for line in lines if line["method"] == cells[0] and line["ours"]]
+        mean = np.mean([float(line["ours"]) for line in stored])
+        assert float(cells[column]) == pytest.approx(mean, abs=5.1e-4)

@@ -153,7 +153,6 @@ def tables(results: Results) -> Iterator[Table]:
             )
             for pool in asked
             for title in METHODS
-            if _paper(score, pool, title) is not None
         ]
         keys = ("pool", "method")
         yield Table(f"table-{number.lower()}", f"Table {number}, {score.upper()}", keys, rows)
