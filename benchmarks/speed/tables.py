@@ -21,8 +21,9 @@ HEADER = (
 )  # fmt: skip
 _AGREEMENT = {"rows": "error", "ari": "ARI", "equal": "equal"}
 _FIELDS = (
-    "case", "n", "method", "title", "seconds", "time_ratio", "processor", "increase", "memory_ratio",
-    "call", "call_ratio", "peak", "peak_ratio", "first_call", "runs", "agreement", "problem",
+    "case", "n", "method", "title", "seconds", "time_ratio", "processor", "increase",
+    "memory_ratio", "call", "call_ratio", "peak", "peak_ratio", "first_call", "runs", "agreement",
+    "problem",
 )  # fmt: skip
 
 
