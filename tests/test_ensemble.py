@@ -106,7 +106,7 @@ def arrays_of(ensemble):
         ensemble.n_clusters,
         ensemble.offsets,
         ensemble.overlap,
-        ensemble.narrow_columns,
+        ensemble.compact_codes,
         *ensemble.patterns,
         *ensemble.categories,
         *(ensemble.posteriors or ()),

@@ -6,24 +6,24 @@ import numpy as np
 import pytest
 
 from coterie import Ensemble, _progress
-from coterie._progress import Stretch, current, stretch, watched
+from coterie._progress import Task, current, report_progress, track_progress
 from coterie.consensus import CONSENSUS
 from strategies import noisy_labels
 
 
 def test_nobody_needs_to_watch():
-    with stretch("work", 3, 2) as done:
+    with track_progress("work", 3, 2) as done:
         done[1] = 3
     assert done.tolist() == [0, 3]
-    assert _progress._stretches.get() is None
+    assert _progress._tasks.get() is None
 
 
 def test_the_watcher_is_told(monkeypatch):
-    monkeypatch.setattr(_progress, "EVERY", 0.01)
-    monkeypatch.setattr(_progress, "WORTHWHILE", 0.0)
+    monkeypatch.setattr(_progress, "INTERVAL", 0.01)
+    monkeypatch.setattr(_progress, "MIN_DURATION", 0.0)
     told = []
-    with watched(lambda *what: told.append(what)), stretch("round 1"):
-        with stretch("merging", 4, 2) as done:
+    with report_progress(lambda *what: told.append(what)), track_progress("round 1"):
+        with track_progress("merging", 4, 2) as done:
             time.sleep(0.1)
             done[:] = 1, 2
             time.sleep(0.1)
@@ -33,12 +33,12 @@ def test_the_watcher_is_told(monkeypatch):
     assert (0, 4, "round 1: merging") in seen
     assert (3, 4, "round 1: merging") in seen
     assert seen[-1] == (0, 0, "round 1")
-    assert _progress._stretches.get() is None
+    assert _progress._tasks.get() is None
 
 
 def test_what_is_told():
     def part(words, total, done, began):
-        return Stretch(words, total, np.array([done]), began)
+        return Task(words, total, np.array([done]), began)
 
     outer, inner = part("round 2", 6, 1, 0.0), part("tree", 9, 4, 2.0)
     assert current((), 10.0) is None
@@ -79,15 +79,17 @@ def test_every_method_tells_how_far_it_is(name, missing):
     record = Record()
     if name in ("peace", "baum_eagon"):  # slow at this size
         consensus.set_params(max_iter=2, n_init=2)
-    token = _progress._stretches.set(record)
+    token = _progress._tasks.set(record)
     try:
         consensus.fit(ensemble)
     finally:
-        _progress._stretches.reset(token)
+        _progress._tasks.reset(token)
     assert not record
     counted = [s for s in record.all if s.total > 0]
     # SciPy and scikit-learn do not say how far they are: then at least what is being done.
     by_libraries = {"eigenvectors", "k-means"}
-    assert counted or {s.words for s in record.all} & by_libraries
+    assert counted or {s.description for s in record.all} & by_libraries
     # Those that end early aside (fewer rounds than allowed), all steps were done in the end.
-    assert all(0 < s.cells.sum() <= s.total for s in counted if s.words != "overlap of clusters")
+    assert all(
+        0 < s.cells.sum() <= s.total for s in counted if s.description != "overlap of clusters"
+    )

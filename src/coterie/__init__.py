@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # for editors and type checkers; the names themselves come fr
     from coterie import datasets as datasets
     from coterie import metrics as metrics
     from coterie import plotting as plotting
-    from coterie._memory import MemoryLimitError as MemoryLimitError
+    from coterie._limits import MemoryLimitError as MemoryLimitError
     from coterie.choosing import compare as compare
     from coterie.choosing import how_many_clusters as how_many_clusters
     from coterie.choosing import select as select
@@ -65,7 +65,7 @@ _HOME = {
     "BoostKMeans": "coterie.generation",
     "LAC": "coterie.generation",
     "LACEnsemble": "coterie.generation",
-    "MemoryLimitError": "coterie._memory",
+    "MemoryLimitError": "coterie._limits",
     "RandomizedEnsemble": "coterie.generation",
     "TablePreparation": "coterie.preparation",
     "USPEC": "coterie.generation",

@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie._labels import order_by_size
-from coterie._memory import check_fits, memory_limit_bytes
-from coterie._progress import stretch
-from coterie.ensemble import Ensemble, narrow_columns
+from coterie._limits import check_fits, memory_limit_bytes
+from coterie._progress import track_progress
+from coterie.ensemble import Ensemble, compact_codes
 
 __all__ = [
     "Regime",
@@ -219,7 +219,7 @@ def merge_sums(sums: NDArray[np.float64], sizes: NDArray[np.float64], tolerance:
         count_type=np.empty(0, dtype=np.uint8),
     )
     after = np.full(n_leaves, -1)
-    with stretch("merging clusters", n_leaves**2) as done:
+    with track_progress("merging clusters", n_leaves**2) as done:
         return kernels.merge_by_chain(
             nothing, every.copy(), every, after, sizes, tolerance, sums, done
         )
@@ -260,7 +260,7 @@ def single_tree(ensemble: Ensemble) -> Tree:
     find_tree = (
         spanning_tree.tree_of_shares if ensemble.has_missing else spanning_tree.tree_of_counts
     )
-    with stretch("spanning tree", len(leaves.counts)) as done:
+    with track_progress("spanning tree", len(leaves.counts)) as done:
         edges, weights = find_tree(leaves.columns, leaves.missing, leaves.count_type, done)
     order = np.lexsort((edges[:, 1], edges[:, 0], weights))
     top = 1.0 if ensemble.has_missing else ensemble.n_partitions
@@ -287,10 +287,10 @@ def scipy_linkage(
         8 * n * (n - 1) // 2,
         f"the distances of all pairs of {n} objects, which linkage={method!r} needs,",
         limit=memory_limit,
-        way_out="Use linkage='average' or 'single', which need none",
+        hint="Use linkage='average' or 'single', which need none",
     )
-    distances = condensed_distances(ensemble.narrow_columns, ensemble.has_missing)
-    with stretch("merging clusters (SciPy)"):
+    distances = condensed_distances(ensemble.compact_codes, ensemble.has_missing)
+    with track_progress("merging clusters (SciPy)"):
         matrix = hierarchy.linkage(distances, method=method)
     return Tree.from_scipy(matrix), matrix
 
@@ -371,10 +371,10 @@ def _leaves(ensemble, kind, collapse, weights=_NO_WEIGHTS):
 
     n_codes = int(ensemble.n_clusters.max())
     if collapse:
-        columns = narrow_columns(ensemble.patterns.labels, n_codes)
+        columns = compact_codes(ensemble.patterns.labels, n_codes)
         counts = ensemble.patterns.counts
     else:
-        columns = ensemble.narrow_columns
+        columns = ensemble.compact_codes
         counts = np.ones(ensemble.n_objects, dtype=np.int64)
     return Leaves(
         kind=kind,
@@ -458,7 +458,7 @@ def _average_merges(leaves, tolerance: float, regime: Regime, limit: int) -> _Me
     found: list[_Merges] = []
     while regime != "triangle":
         n_now = len(clusters.heads)
-        with stretch("nearest neighbours", n_now, kernels.n_chunks(n_now)) as done:
+        with track_progress("nearest neighbours", n_now, kernels.n_chunks(n_now)) as done:
             if found:
                 nearest, links = kernels.nearest_clusters(
                     leaves,
@@ -488,13 +488,13 @@ def _average_merges(leaves, tolerance: float, regime: Regime, limit: int) -> _Me
                 _triangle_bytes(n_left, dtype),
                 f"the triangle of sums over {n_left} clusters ({np.dtype(dtype)})",
                 limit=limit,
-                way_out="Use regime='auto'",
+                hint="Use regime='auto'",
             )
         use_triangle = regime != "matrix-free" and _triangle_bytes(n_left, dtype) <= limit
         triangle = np.empty(n_left * (n_left - 1) // 2 if use_triangle else 0, dtype=dtype)
         if use_triangle:
             _fill_triangle(leaves, clusters, triangle)
-        with stretch("merging clusters", n_left**2) as done:
+        with track_progress("merging clusters", n_left**2) as done:
             first, second, links = kernels.merge_by_chain(
                 leaves,
                 clusters.cluster,
@@ -524,7 +524,7 @@ def _fill_triangle(leaves, clusters: _Clusters, triangle: NDArray[Any]) -> None:
     from coterie._kernels import linkage as kernels
 
     n = len(clusters.heads)
-    with stretch("votes between clusters", n, kernels.n_chunks(n)) as done:
+    with track_progress("votes between clusters", n, kernels.n_chunks(n)) as done:
         kernels.fill_triangle(
             leaves, clusters.cluster, clusters.heads, clusters.after, triangle, done
         )

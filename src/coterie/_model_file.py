@@ -26,7 +26,7 @@ from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.metrics import pairwise_distances_argmin
 
 from coterie._files import written_whole
-from coterie._memory import check_fits
+from coterie._limits import check_fits
 from coterie.consensus import CONSENSUS
 from coterie.consensus._base import BaseConsensus
 from coterie.ensemble import Ensemble
@@ -247,7 +247,7 @@ def _read_arrays(
             sum(member.file_size for member in members),
             f"what is in {path}",
             limit=memory_limit,
-            way_out="Save a model of fewer objects or partitions",
+            hint="Save a model of fewer objects or partitions",
         )
         arrays = {}
         for member in members:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie._labels import order_by_size
-from coterie.ensemble import Ensemble, narrow_columns
+from coterie.ensemble import Ensemble, compact_codes
 
 __all__ = ["ConsensusTree", "consensus_order", "leaf_order", "tree_of", "vat_order"]
 
@@ -160,7 +160,7 @@ def _vat(rows: NDArray[np.int32], n_codes: int, has_missing: bool) -> NDArray[np
     from coterie._kernels.coassociation import count_dtype, missing_code
     from coterie._kernels.vat import least_shares, visit_nearest
 
-    columns = narrow_columns(rows, n_codes)
+    columns = compact_codes(rows, n_codes)
     kind = (missing_code(columns), has_missing, np.empty(0, dtype=count_dtype(len(columns))))
     start = int(np.argmin(least_shares(columns, *kind)))
     return np.asarray(visit_nearest(columns, *kind, start))
@@ -178,7 +178,7 @@ def _ranks_by_sample(
     place[_vat(rows[sample], n_codes, has_missing)] = np.arange(len(sample))
     rank[sample] = place
     others = np.setdiff1d(np.arange(len(rows)), sample)
-    columns = narrow_columns(rows[np.concatenate([sample, others])], n_codes)
+    columns = compact_codes(rows[np.concatenate([sample, others])], n_codes)
     kind = (missing_code(columns), has_missing, np.empty(0, dtype=count_dtype(len(columns))))
     rank[others] = place[nearest_of_sample(columns, *kind, len(sample))]
     return rank

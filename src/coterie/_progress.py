@@ -1,8 +1,9 @@
-"""How far a long computation is, for whoever watches.
+"""Progress of long computations.
 
-Work is told in stretches: a few words, a number of steps, and an array into whose cells whoever
-does the work, compiled code in any thread included, writes how many steps it has done. If nobody
-watches, that costs nothing. Stretches can lie within others.
+Code that can take long opens a task with `track_progress`: a description, a number of steps, and
+an array in which the code, compiled code in any thread included, counts the steps done. Tasks can
+be nested. `report_progress` reads the counts from a thread of its own and hands them to a
+function; without it, tasks cost nothing.
 """
 
 from __future__ import annotations
@@ -17,58 +18,59 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["stretch", "watched"]
+__all__ = ["report_progress", "track_progress"]
 
 Cells = NDArray[np.int64]
-Tell = Callable[[int, int, str], None]
+Report = Callable[[int, int, str], None]
 
-EVERY = 0.2  # seconds from one look to the next
-WORTHWHILE = 0.5  # seconds that a stretch lasts before it is told about
+INTERVAL = 0.2  # seconds between two reports
+MIN_DURATION = 0.5  # seconds before a task is reported
 
 
-class Stretch(NamedTuple):
-    """A part of the work."""
+class Task(NamedTuple):
+    """A task under way."""
 
-    words: str
+    description: str
     total: int
-    """Number of steps; 0 where it is not known."""
+    """Number of steps; 0 if unknown."""
     cells: Cells
     began: float
 
 
-_stretches: ContextVar[list[Stretch] | None] = ContextVar("coterie_stretches", default=None)
+_tasks: ContextVar[list[Task] | None] = ContextVar("coterie_tasks", default=None)
 
 
 @contextmanager
-def stretch(words: str, total: int = 0, n_cells: int = 1) -> Iterator[Cells]:
-    """Begin a part of the work; yield the cells for the number of steps done, all 0.
+def track_progress(description: str, total: int = 0, n_cells: int = 1) -> Iterator[Cells]:
+    """Open a task; yield the cells that count its steps, all 0.
 
-    The steps done are the sum of the cells: workers that go on at the same time have a cell each.
+    The number of steps done is the sum of the cells. Workers that run at the same time have a
+    cell each.
     """
     cells = np.zeros(n_cells, dtype=np.int64)
-    stretches = _stretches.get()
-    if stretches is None:
+    tasks = _tasks.get()
+    if tasks is None:
         yield cells
         return
-    stretches.append(Stretch(words, total, cells, time.perf_counter()))
+    tasks.append(Task(description, total, cells, time.perf_counter()))
     try:
         yield cells
     finally:
-        stretches.pop()
+        tasks.pop()
 
 
 @contextmanager
-def watched(tell: Tell) -> Iterator[None]:
-    """Tell ``(done, total, words)`` now and then of what is done in this context, in a thread."""
-    stretches: list[Stretch] = []
-    token = _stretches.set(stretches)
+def report_progress(report: Report) -> Iterator[None]:
+    """Call ``report(done, total, description)`` at intervals for the tasks of this context."""
+    tasks: list[Task] = []
+    token = _tasks.set(tasks)
     over = threading.Event()
 
     def watch() -> None:
-        while not over.wait(EVERY):
-            told = current(tuple(stretches), time.perf_counter())
-            if told is not None:
-                tell(*told)
+        while not over.wait(INTERVAL):
+            state = current(tuple(tasks), time.perf_counter())
+            if state is not None:
+                report(*state)
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
@@ -77,19 +79,20 @@ def watched(tell: Tell) -> Iterator[None]:
     finally:
         over.set()
         watcher.join()
-        _stretches.reset(token)
+        _tasks.reset(token)
 
 
-def current(stretches: tuple[Stretch, ...], now: float) -> tuple[int, int, str] | None:
-    """Return what to tell: the innermost stretch that has lasted, with the words of all around it.
+def current(tasks: tuple[Task, ...], now: float) -> tuple[int, int, str] | None:
+    """Return the state to report, None if no task has lasted long enough.
 
-    One that counts its steps is told even where one within it, which has lasted, does not.
+    It is that of the innermost task with a known number of steps, else of the innermost task,
+    and the description names the tasks around it, too.
     """
-    lasting = [s for s in stretches if now - s.began >= WORTHWHILE]
+    lasting = [task for task in tasks if now - task.began >= MIN_DURATION]
     if not lasting:
         return None
-    counted = [i for i, s in enumerate(lasting) if s.total > 0]
+    counted = [i for i, task in enumerate(lasting) if task.total > 0]
     last = counted[-1] if counted else len(lasting) - 1
-    words = ": ".join(s.words for s in lasting[: last + 1] if s.words)
-    told = lasting[last]
-    return min(int(told.cells.sum()), told.total), told.total, words
+    description = ": ".join(task.description for task in lasting[: last + 1] if task.description)
+    task = lasting[last]
+    return min(int(task.cells.sum()), task.total), task.total, description

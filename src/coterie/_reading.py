@@ -18,7 +18,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie._memory import MemoryLimitError, format_bytes, memory_limit_bytes
+from coterie._limits import MemoryLimitError, format_bytes, memory_limit_bytes
 
 if TYPE_CHECKING:
     import polars as pl

@@ -24,9 +24,9 @@ from coterie._encode import (
     recode,
 )
 from coterie._files import written_whole
+from coterie._limits import MemoryLimitError, check_fits
 from coterie._mat import read_mat
-from coterie._memory import MemoryLimitError, check_fits
-from coterie._progress import stretch
+from coterie._progress import track_progress
 from coterie._reading import ZippedArrays, check_regular, read_csv
 
 __all__ = ["Ensemble", "Patterns", "as_ensemble"]
@@ -154,9 +154,11 @@ class Ensemble:
         else:
             encoded = plain_columns(labels) or _encoded(labels)
             names = column_names(labels) if names is None else names
-        self._fill(encoded, groups, validity, posteriors, subspaces, features, names, named=named)
+        self._init_from_columns(
+            encoded, groups, validity, posteriors, subspaces, features, names, named=named
+        )
 
-    def _fill(
+    def _init_from_columns(
         self,
         encoded: list[Column],
         groups: ArrayLike | None,
@@ -181,7 +183,7 @@ class Ensemble:
             dropped = sorted(set(range(n_given)) - set(kept))
             warnings.warn(
                 f"dropped {len(dropped)} partition(s) with no label at all: "
-                f"{_some(names[i] for i in dropped)}.",
+                f"{_shorten(names[i] for i in dropped)}.",
                 UserWarning,
                 stacklevel=3,
             )
@@ -315,7 +317,7 @@ class Ensemble:
         check_fits(
             8 * n_all**2,
             f"the overlap of {n_all} clusters (int64)",
-            way_out="Use fewer partitions (select) or partitions with fewer clusters",
+            hint="Use fewer partitions (select) or partitions with fewer clusters",
         )
         return _frozen(count_overlap(self.labels, self.n_clusters, self.has_missing))
 
@@ -326,7 +328,7 @@ class Ensemble:
         from coterie._kernels.coassociation import missing_code
         from coterie._kernels.views import count_tables
 
-        columns = self.narrow_columns
+        columns = self.compact_codes
         return count_tables(columns, missing_code(columns), e, self.offsets)
 
     def coassociation(
@@ -361,14 +363,14 @@ class Ensemble:
             n * n * dtype.itemsize,
             f"the co-association matrix of {n} objects ({dtype})",
             limit=memory_limit,
-            way_out="Consensus methods do not need it: fit one on the ensemble",
+            hint="Consensus methods do not need it: fit one on the ensemble",
         )
-        return share_matrix(self.narrow_columns, self.has_missing, dtype)
+        return share_matrix(self.compact_codes, self.has_missing, dtype)
 
     @cached_property
-    def narrow_columns(self) -> NDArray[Any]:
+    def compact_codes(self) -> NDArray[Any]:
         """(L, n) codes in the narrowest unsigned type; its largest value means missing."""
-        return narrow_columns(self.labels, int(self.n_clusters.max()))
+        return compact_codes(self.labels, int(self.n_clusters.max()))
 
     # --- new ensembles from old ---------------------------------------------------------------
 
@@ -400,7 +402,7 @@ class Ensemble:
         if len(chosen) == 0:
             raise ValueError("columns must name at least one partition; got none.")
         made = object.__new__(Ensemble)
-        made._fill(
+        made._init_from_columns(
             [Column(self.labels[:, e], self.categories[e]) for e in chosen],
             self.groups[chosen],
             self.validity[chosen],
@@ -444,7 +446,9 @@ class Ensemble:
             columns.append(Column(codes, categories[used]))
         made = object.__new__(Ensemble)
         features = None if self.features is None else self.features[objects]
-        made._fill(columns, self.groups, self.validity, None, None, features, self.names)
+        made._init_from_columns(
+            columns, self.groups, self.validity, None, None, features, self.names
+        )
         return made
 
     def concat(self, *others: Ensemble) -> Ensemble:
@@ -478,7 +482,7 @@ class Ensemble:
         if any(part.names != _default_names(part.n_partitions) for part in parts):
             names = [name for part in parts for name in part.names]
         made = object.__new__(Ensemble)
-        made._fill(
+        made._init_from_columns(
             [Column(part.labels[:, e], c) for part in parts for e, c in enumerate(part.categories)],
             np.concatenate(groups),
             np.concatenate([part.validity for part in parts]),
@@ -565,7 +569,7 @@ class Ensemble:
         encoded = _read_columns_of(arrays)
         n_partitions = len(encoded)
         made = object.__new__(cls)
-        made._fill(
+        made._init_from_columns(
             encoded,
             arrays["groups"],
             arrays["validity"],
@@ -624,7 +628,7 @@ class Ensemble:
             if id_column not in table.columns:
                 raise ValueError(
                     f"id_column must name a column of {path}; got {id_column!r}, the columns are "
-                    f"{_some(table.columns)}."
+                    f"{_shorten(table.columns)}."
                 )
             table = table.drop(id_column)
         return cls(table.select(_numbers_of_text(column) for column in table))
@@ -692,7 +696,7 @@ class Ensemble:
             )
         checked = []
         for e, column in enumerate(self.columns):
-            array = _own(posteriors[column])
+            array = _owned_copy(posteriors[column])
             expected = (self.n_objects, int(self.n_clusters[e]))
             if array.ndim != 2 or array.shape[0] != expected[0] or array.shape[1] < expected[1]:
                 raise ValueError(
@@ -751,7 +755,7 @@ class Ensemble:
             )
         checked = []
         for e, column in enumerate(self.columns):
-            centres, weights = (_own(array) for array in subspaces[column])
+            centres, weights = (_owned_copy(array) for array in subspaces[column])
             if centres.ndim != 2 or centres.shape != weights.shape:
                 raise ValueError(
                     f"subspaces[{column}] must be two arrays of shape "
@@ -787,7 +791,7 @@ class Ensemble:
                 table.sum_duplicates()
             values = table.data
         else:
-            table = values = _own(features)
+            table = values = _owned_copy(features)
         if table.ndim != 2 or table.shape[0] != self.n_objects:
             raise ValueError(
                 f"features must have one row for each of the {self.n_objects} objects; got shape "
@@ -805,7 +809,7 @@ def as_ensemble(X: Any) -> Ensemble:
     return X if isinstance(X, Ensemble) else Ensemble(X)
 
 
-def narrow_columns(labels: NDArray[np.int32], n_codes: int) -> NDArray[Any]:
+def compact_codes(labels: NDArray[np.int32], n_codes: int) -> NDArray[Any]:
     """Return (L, n) codes in the narrowest unsigned type whose largest value can mean missing."""
     dtype = np.uint8 if n_codes <= 255 else np.uint16 if n_codes <= 65535 else np.uint32
     # -1 wraps around to the largest value of the type.
@@ -923,7 +927,7 @@ def _features_of(arrays: Mapping[str, NDArray[Any]]) -> Any:
     return made
 
 
-def _own(array: ArrayLike) -> NDArray[np.float64]:
+def _owned_copy(array: ArrayLike) -> NDArray[np.float64]:
     """Return a copy of what the caller could still change; a frozen array as it is."""
     if isinstance(array, np.ndarray) and array.dtype == np.float64 and _is_closed(array):
         return array
@@ -939,7 +943,7 @@ def _encoded(labels: Any) -> list[Column]:
     """Return the columns of labels of any kind."""
     columns = read_columns(labels)
     encoded = []
-    with stretch("labels", len(columns)) as done:
+    with track_progress("labels", len(columns)) as done:
         for i, column in enumerate(columns):
             encoded.append(encode_column(column, i))
             done[0] += 1
@@ -952,7 +956,7 @@ def _frozen(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def _some(items: Iterable[Any], most: int = 8) -> str:
+def _shorten(items: Iterable[Any], most: int = 8) -> str:
     items = list(items)
     shown = ", ".join(str(item) for item in items[:most])
     return shown if len(items) <= most else f"{shown} and {len(items) - most} more"

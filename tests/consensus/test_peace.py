@@ -435,7 +435,7 @@ def test_progress_is_reported():
         assert seen.wait(60)
         return start
 
-    with _progress.watched(tell):
+    with _progress.report_progress(tell):
         assert run_starts(2, run) == [0, 1]
     assert (200, "starts") in told
 

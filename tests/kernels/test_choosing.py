@@ -14,7 +14,7 @@ from strategies import label_matrices, random_labels
 
 @given(labels=label_matrices(), n_bins=st.integers(1, 12))
 def test_histogram_is_that_of_the_definition(labels, n_bins):
-    columns = Ensemble(labels).narrow_columns
+    columns = Ensemble(labels).compact_codes
     expected = naive.share_histogram(labels.tolist(), n_bins)
     assert share_histogram(columns, n_bins).tolist() == expected
 
@@ -28,7 +28,7 @@ def test_histogram_past_one_tile():
     upper = np.triu_indices(5000, 1)
     values = shares[upper][(seen @ seen.T)[upper] > 0]
     expected = np.bincount(np.floor(6 * values + 0.5).astype(int), minlength=7)
-    assert share_histogram(ensemble.narrow_columns, 6).tolist() == expected.tolist()
+    assert share_histogram(ensemble.compact_codes, 6).tolist() == expected.tolist()
 
 
 @given(data=st.data(), n=st.integers(2, 9), least=st.integers(1, 3))

@@ -28,7 +28,7 @@ def test_coassociation_matches_the_definition(labels):
 @given(labels=label_matrices())
 def test_counts_match_the_definition(labels):
     n = len(labels)
-    columns = Ensemble(labels).narrow_columns
+    columns = Ensemble(labels).compact_codes
     exact = [[naive.votes(labels.tolist(), i, j) for j in range(n)] for i in range(n)]
     assert_array_equal(kernels.count_matrix(columns), [[t for t, _ in row] for row in exact])
     assert_array_equal(kernels.observed_matrix(columns), [[o for _, o in row] for row in exact])
@@ -38,14 +38,14 @@ def test_counts_match_the_definition(labels):
 def test_condensed_distances_match_the_definition(labels):
     exact = 1.0 - floats(naive.coassociation(labels.tolist()))
     ensemble = Ensemble(labels)
-    found = kernels.condensed_distances(ensemble.narrow_columns, ensemble.has_missing)
+    found = kernels.condensed_distances(ensemble.compact_codes, ensemble.has_missing)
     assert_array_equal(found, exact[np.triu_indices(len(labels), 1)])
 
 
 def test_rows_longer_than_a_tile(seed):
     n = 2 * kernels._TILE + 11
     ensemble = Ensemble(random_labels(seed, n, 7, missing=0.3))
-    columns, labels = ensemble.narrow_columns, ensemble.labels
+    columns, labels = ensemble.compact_codes, ensemble.labels
     rows = np.array([0, kernels._TILE - 1, kernels._TILE, n - 1])
     together = np.empty((len(rows), n), dtype=np.uint8)
     observed = np.empty_like(together)
@@ -67,7 +67,7 @@ def test_more_partitions_than_a_byte_counts(n_partitions):
     labels = np.zeros((3, n_partitions), dtype=int)
     labels[2] = 1
     labels[2, 0] = 0
-    counts = kernels.count_matrix(Ensemble(labels).narrow_columns)
+    counts = kernels.count_matrix(Ensemble(labels).compact_codes)
     assert counts.tolist() == [
         [n_partitions, n_partitions, 1],
         [n_partitions, n_partitions, 1],
@@ -81,7 +81,7 @@ def test_more_partitions_than_a_byte_counts(n_partitions):
 def test_codes_never_meet_the_code_of_missing(n_clusters, width):
     # The last cluster is as near to "missing" as its type allows.
     column = np.append(np.arange(n_clusters), [-1, n_clusters - 1])
-    columns = Ensemble(column[:, None]).narrow_columns
+    columns = Ensemble(column[:, None]).compact_codes
     assert columns.itemsize == width
     out = np.empty((2, len(column)), dtype=np.uint8)
     rows = np.array([n_clusters - 1, n_clusters])

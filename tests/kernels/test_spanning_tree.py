@@ -15,7 +15,7 @@ from strategies import label_matrices, random_labels
 
 
 def sorted_tree(find_tree, ensemble):
-    columns = ensemble.narrow_columns
+    columns = ensemble.compact_codes
     count_type = np.empty(0, dtype=count_dtype(ensemble.n_partitions + 2))
     done = np.zeros(1, dtype=np.int64)
     edges, weights = find_tree(columns, missing_code(columns), count_type, done)

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from coterie._memory import check_fits
+from coterie._limits import check_fits
 from coterie.ensemble import Ensemble
 
 __all__ = [
@@ -126,7 +126,7 @@ class LabelGraph:
         check_fits(
             24 * self.shape[1] ** 2,
             f"the eigenproblem of {self.shape[1]} clusters (float64)",
-            way_out=HINT,
+            hint=HINT,
         )
         table = weigh_overlap(self._rows, scale, self._offsets)[np.ix_(self._order, self._order)]
         table *= self._weights[:, None] * self._weights
@@ -137,7 +137,7 @@ class LabelGraph:
         check_fits(
             _BYTES_PER_LABEL * self._rows.size,
             f"the sparse graph of {self.shape[0]} distinct label rows and {self.shape[1]} clusters",
-            way_out=HINT,
+            hint=HINT,
         )
         Z = incidence_of(self._rows, self._offsets)[:, self._order]
         return scale_matrix(Z, np.ones(self.shape[0]), self._weights)

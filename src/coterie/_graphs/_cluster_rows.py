@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from coterie._graphs._threads import one_thread
-from coterie._progress import stretch
+from coterie._progress import track_progress
 
 __all__ = ["Clustered", "cluster_rows", "draw_rows", "fill_empty_parts", "fit_kmeans"]
 
@@ -97,7 +97,7 @@ def fit_kmeans(
 ) -> KMeans:
     """Fit scikit-learn's k-means."""
     kmeans = KMeans(n_parts, n_init=n_init, max_iter=max_iter, random_state=random_state)
-    with stretch("k-means"), warnings.catch_warnings():
+    with track_progress("k-means"), warnings.catch_warnings():
         # Fewer distinct rows than parts: `fill_empty_parts` does the rest.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return kmeans.fit(rows, sample_weight=weights)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from coterie._graphs._cluster_rows import fill_empty_parts
 from coterie._graphs._options import check_imbalance
-from coterie._progress import stretch
+from coterie._progress import track_progress
 
 __all__ = ["cut_hypergraph"]
 
@@ -73,7 +73,7 @@ def cut_hypergraph(
     graph = started.create_hypergraph(
         context, n, len(pins), pins, weights[order].tolist(), [1] * len(pins)
     )
-    with stretch("cutting the hypergraph (Mt-KaHyPar)"):
+    with track_progress("cutting the hypergraph (Mt-KaHyPar)"):
         found = graph.partition(context).get_partition()
     labels = np.array(found, dtype=np.int64)[place]
     n_edges = np.bincount([v for edge in pins for v in edge], minlength=n)[place]

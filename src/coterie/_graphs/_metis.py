@@ -10,7 +10,7 @@ import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
 from coterie._graphs._options import check_imbalance
-from coterie._progress import stretch
+from coterie._progress import track_progress
 
 __all__ = ["cut_bipartite_graph", "cut_graph"]
 
@@ -120,7 +120,7 @@ def _cut(
         arguments["vweights"] = np.asarray(vertex_weights, dtype=np.int64)
     n_others = min(n_parts, n - n_needed)  # parts that can have others
     best, lowest = np.empty(0, dtype=np.int64), (n_parts + 1, 0, 0)
-    with stretch("cutting the graph (METIS)"):
+    with track_progress("cutting the graph (METIS)"):
         for run, (seed, recursive) in enumerate(runs, start=1):
             options = metis.Options(
                 seed=seed % _N_SEEDS or _N_SEEDS,  # METIS takes 0 as 1

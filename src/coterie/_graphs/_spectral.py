@@ -28,8 +28,8 @@ from coterie._graphs._bipartite import (
 )
 from coterie._graphs._cluster_rows import cluster_rows, fill_empty_parts
 from coterie._graphs._threads import one_thread
-from coterie._memory import check_fits
-from coterie._progress import stretch
+from coterie._limits import check_fits
+from coterie._progress import track_progress
 
 __all__ = ["BipartiteParts", "similarity_cut", "spectral_cut", "transfer_cut"]
 
@@ -288,7 +288,7 @@ def _leading_eigenpairs(
     values = np.ones(used.shape[1])
     n_left = min(n_vectors - len(values), len(trivial) - known.shape[1])
     if n_left > 0:
-        with stretch("eigenvectors"):
+        with track_progress("eigenvectors"):
             more, vectors = _solve(matrix, known, n_left)
         kept = more > _ZERO
         values = np.concatenate([values, more[kept]])
@@ -327,7 +327,7 @@ def _solve(
         else:
             order = np.argsort(-values, kind="stable")
             return values[order], vectors[:, order]
-    check_fits(24 * size**2, f"the eigenproblem of {size} by {size}", way_out=HINT)
+    check_fits(24 * size**2, f"the eigenproblem of {size} by {size}", hint=HINT)
     values, vectors = scipy.linalg.eigh(_dense(matrix) - known @ known.T, driver="evd")
     return values[::-1][:n_wanted], vectors[:, ::-1][:, :n_wanted]
 

@@ -1,6 +1,6 @@
 """Counting, for pairs of objects, the partitions that put them together.
 
-Labels come as `columns`, (L, n) codes in the narrowest unsigned type (`Ensemble.narrow_columns`),
+Labels come as `columns`, (L, n) codes in the narrowest unsigned type (`Ensemble.compact_codes`),
 whose largest value means missing. The loop over objects is innermost and counts are as narrow
 as the labels, so that the compiler turns it into byte-wide vector instructions.
 """

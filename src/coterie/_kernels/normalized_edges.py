@@ -22,7 +22,7 @@ from coterie._kernels.coassociation import (
     missing_code,
     seen_partitions,
 )
-from coterie._progress import stretch
+from coterie._progress import track_progress
 
 TOLERANCE = 1e-12  # normalized edges that differ by a smaller share are equal
 
@@ -65,7 +65,7 @@ def count_neighbours(
     """
     n = columns.shape[1]
     degrees = np.empty(n, dtype=np.int64)
-    with stretch("numbers of neighbours", n, n) as done:
+    with track_progress("numbers of neighbours", n, n) as done:
         _count_neighbours(_rows(columns, has_missing, least), degrees, done)
     return np.concatenate([[0], np.cumsum(degrees)])
 
@@ -79,7 +79,7 @@ def find_neighbours(
     """Return the graph whose rows `count_neighbours` measured."""
     n = columns.shape[1]
     neighbours = np.empty(start[-1], dtype=np.int32)
-    with stretch("neighbours", n, n) as done:
+    with track_progress("neighbours", n, n) as done:
         _find_neighbours(_rows(columns, has_missing, least), start, neighbours, done)
     return Graph(start, neighbours)
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie._kernels._jit import njit, parallel_njit, prange
-from coterie._progress import stretch
+from coterie._progress import track_progress
 
 _BLOCK = 4096  # objects at a time: their labels for all partitions stay in the second-level cache
 _SIDE = 64  # of a tile
@@ -88,7 +88,7 @@ def count_overlap(
     offsets = np.concatenate([[0], np.cumsum(widths)])
     counts = np.zeros((offsets[-1], offsets[-1]), dtype=np.int64)
     codes = np.empty((labels.shape[1], _BLOCK), dtype=np.int64)
-    with stretch("overlap of clusters", labels.shape[0]) as done:
+    with track_progress("overlap of clusters", labels.shape[0]) as done:
         for start in range(0, labels.shape[0], _BLOCK):
             block = labels[start : start + _BLOCK]
             _count_block(block, offsets, codes, counts)

@@ -12,9 +12,9 @@ from sklearn.cluster import KMeans
 
 from coterie._kernels.coassociation import condensed_distances
 from coterie._kernels.consensus_histogram import share_histogram
+from coterie._limits import memory_limit_bytes
 from coterie._linkage import average_tree
-from coterie._memory import memory_limit_bytes
-from coterie._progress import stretch
+from coterie._progress import track_progress
 from coterie.ensemble import Ensemble
 from coterie.generation import RandomizedEnsemble
 from coterie.metrics import pairwise_ari
@@ -43,7 +43,7 @@ def resample(numbers: NDArray[np.int64], runs: Callable[[int], Ensemble]) -> Res
     """Return the criteria; `runs` gives the partitions into k clusters of all random parts."""
     cdf = np.empty((len(numbers), N_BINS + 1))
     cophenetic, stability = np.empty(len(numbers)), np.empty(len(numbers))
-    with stretch("runs on parts of the data", len(numbers)) as done:
+    with track_progress("runs on parts of the data", len(numbers)) as done:
         for i, k in enumerate(numbers):
             tried = runs(int(k))
             cdf[i] = consensus_cdf(tried)
@@ -103,7 +103,7 @@ def consensus_cdf(ensemble: Ensemble) -> NDArray[np.float64]:
 
     Pairs that no partition saw together are left out. No matrix of pairs is made.
     """
-    counts = share_histogram(ensemble.narrow_columns, N_BINS)
+    counts = share_histogram(ensemble.compact_codes, N_BINS)
     cdf: NDArray[np.float64] = np.cumsum(counts) / max(1, counts.sum())
     return cdf
 
@@ -128,7 +128,7 @@ def _cophenetic(ensemble: Ensemble) -> float:
     n = ensemble.n_objects
     if n < 3 or 3 * 8 * n * n // 2 > memory_limit_bytes():
         return float("nan")
-    distances = condensed_distances(ensemble.narrow_columns, ensemble.has_missing)
+    distances = condensed_distances(ensemble.compact_codes, ensemble.has_missing)
     heights = cophenet(linkage(distances, "average"))
     if np.ptp(distances) == 0 or np.ptp(heights) == 0:
         return float("nan")

@@ -12,7 +12,7 @@ from scipy.spatial.distance import pdist, squareform
 from scipy.stats import t
 from sklearn.utils import check_array, check_random_state
 
-from coterie._progress import stretch
+from coterie._progress import track_progress
 from coterie._reading import check_names_unique
 from coterie.ensemble import Ensemble
 
@@ -217,7 +217,7 @@ def _test_features(
     scores = _principal_scores(X)
     observed = _peak_of_points(scores)
     draws = np.empty(n_null)
-    with stretch("", n_null) as done:
+    with track_progress("", n_null) as done:
         for b in range(n_null):
             if null == "uniform":
                 drawn = (rng.random(scores.shape) - 0.5) * (np.sqrt(12.0) * scores.std(axis=0))
@@ -298,7 +298,7 @@ def _test_ensemble(
         return _undecided(why, null, alpha, "ensemble", len(rows), _LABEL_DRAWS)
     observed = _peak_of_labels(labels)
     draws = np.empty(_LABEL_DRAWS)
-    with stretch("", _LABEL_DRAWS) as done:
+    with track_progress("", _LABEL_DRAWS) as done:
         for b in range(_LABEL_DRAWS):
             if null == "permuted":
                 drawn = rng.permuted(labels, axis=0)

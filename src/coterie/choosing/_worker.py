@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie._memory import MemoryLimitError
+from coterie._limits import MemoryLimitError
 from coterie._processes import end_with, safe_children
 from coterie.ensemble import Ensemble
 

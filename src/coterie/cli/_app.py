@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from coterie._memory import format_bytes
+from coterie._limits import format_bytes
 from coterie.cli import (
     choose,
     cluster,

@@ -106,7 +106,7 @@ def step(
     if not shows_progress(quiet=quiet):
         yield _ignore
         return
-    from coterie._progress import watched
+    from coterie._progress import report_progress
 
     spinner = (SpinnerColumn(), TextColumn("{task.description}"), _SinceTheStart())
     count = (MofNCompleteColumn(),) if counted else (TaskProgressColumn(),)
@@ -123,7 +123,7 @@ def step(
             progress.columns = (*spinner, *bar) if total else spinner
             progress.update(task, completed=done, total=total or None)
 
-        with watched(tell) if watching else nullcontext():
+        with report_progress(tell) if watching else nullcontext():
             yield tell
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie._progress import stretch
+from coterie._progress import track_progress
 from coterie._reading import check_regular, read_csv, read_npy, read_parquet
 from coterie.cli._errors import InputError, did_you_mean, refused_input
 
@@ -50,7 +50,7 @@ class Table(NamedTuple):
             raise InputError(
                 f"{option} must name a column of {self.name}; got {name!r}."
                 f"{did_you_mean(name, self.frame.columns)} The columns are "
-                f"{_some(self.frame.columns)}."
+                f"{_shorten(self.frame.columns)}."
             )
         return self.frame[name]
 
@@ -302,7 +302,7 @@ def _plain_features(
     """Take numbers as the file has them; fill in missing ones and standardise if asked for."""
     numbers: list[NDArray[np.float64]] = []
     wrong: dict[str, NotNumbers] = {}
-    with stretch("columns", len(used)) as done:
+    with track_progress("columns", len(used)) as done:
         for name in used:
             values = as_numbers(table.frame[name], missing)
             if isinstance(values, NotNumbers):
@@ -343,7 +343,7 @@ def read_labels(
     if len(used) == 0:
         raise InputError(f"{table.name} has no column left: each partition is a column.")
     partitions = []
-    with stretch("columns", len(used)) as done:
+    with track_progress("columns", len(used)) as done:
         for name in used:
             partitions.append(_as_labels(table.frame[name], missing))
             done[0] += 1
@@ -419,7 +419,7 @@ def _not_numbers(wrong: dict[str, NotNumbers]) -> str:
         f"Keep {them} aside with --id or --truth, or leave {them} out with --exclude."
     ]
     columns = [f"column {name!r} holds {found.words}" for name, found in wrong.items()]
-    return f"features must be numbers: {_some(columns, most=3)}. {hints[0]}"
+    return f"features must be numbers: {_shorten(columns, most=3)}. {hints[0]}"
 
 
 def without_missing(series: pl.Series, missing: Sequence[str] = ()) -> pl.Series:
@@ -550,10 +550,11 @@ def _check_constant(
     constant = [name for name, same in zip(names, (X[0] == X).all(axis=0), strict=True) if same]
     if len(constant) == len(names):
         raise InputError(
-            f"{table.name} has nothing to cluster by: all rows are the same in {_some(constant)}."
+            f"{table.name} has nothing to cluster by: all rows are the same in "
+            f"{_shorten(constant)}."
         )
     if constant:
-        note(f"the same in all rows, and so without effect: {_some(constant)}.")
+        note(f"the same in all rows, and so without effect: {_shorten(constant)}.")
 
 
 def _check_nearly_numbers(frame: pl.DataFrame, note: Callable[[str], None]) -> None:
@@ -594,6 +595,6 @@ def _shortened(value: str, most: int = 30) -> str:
     return repr(value if len(value) <= most else value[: most - 1] + "…")
 
 
-def _some(items: Sequence[str], most: int = _MOST_NAMED) -> str:
+def _shorten(items: Sequence[str], most: int = _MOST_NAMED) -> str:
     shown = ", ".join(items[:most])
     return shown if len(items) <= most else f"{shown} and {len(items) - most} more"

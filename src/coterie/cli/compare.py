@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coterie._memory import format_bytes
+from coterie._limits import format_bytes
 from coterie.cli import _options as options
 from coterie.cli._bases import base_estimators
 from coterie.cli._choosing import AsLabels, Data, Input, check_writable, read_input

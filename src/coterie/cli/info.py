@@ -55,7 +55,7 @@ def _installation() -> dict[str, Any]:
 
     import coterie
     from coterie._about import words_of
-    from coterie._memory import format_bytes, memory_limit_bytes
+    from coterie._limits import format_bytes, memory_limit_bytes
     from coterie.cli._errors import refused_input
     from coterie.consensus import CONSENSUS
 

@@ -18,7 +18,7 @@ from coterie._graphs import (
     one_thread,
 )
 from coterie._kernels.clusters import add_rows
-from coterie._memory import check_fits
+from coterie._limits import check_fits
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._wspa import cosine_factor
 from coterie.ensemble import Ensemble
@@ -58,7 +58,7 @@ def dense_rows(ensemble: Ensemble) -> NDArray[np.float64]:
     check_fits(
         16 * len(rows) ** 2,
         f"the co-association of {len(rows)} distinct label rows",
-        way_out="Use fewer partitions (select)",
+        hint="Use fewer partitions (select)",
     )
     incidence = incidence_of(rows, ensemble.offsets)
     together: NDArray[np.float64] = (incidence @ incidence.T).toarray()

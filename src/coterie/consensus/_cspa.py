@@ -17,9 +17,9 @@ from coterie._graphs import (
     fill_empty_parts,
     similarity_cut,
 )
-from coterie._memory import check_fits
+from coterie._limits import check_fits
 from coterie.consensus._base import BaseConsensus
-from coterie.ensemble import Ensemble, narrow_columns
+from coterie.ensemble import Ensemble, compact_codes
 
 __all__ = ["CSPA"]
 
@@ -37,7 +37,7 @@ def similarity_graph(ensemble: Ensemble) -> Any:
 
     rows, counts, _ = ensemble.patterns
     p = len(rows)
-    columns = narrow_columns(rows, int(ensemble.n_clusters.max()))
+    columns = compact_codes(rows, int(ensemble.n_clusters.max()))
     missing = missing_code(columns)
     step = max(1, _BLOCK // p)
     n_entries = 0
@@ -52,7 +52,7 @@ def similarity_graph(ensemble: Ensemble) -> Any:
         check_fits(
             _BYTES_PER_ENTRY * n_entries * p // int(chosen[-1] + 1),
             f"the graph of {p} distinct label rows",
-            way_out="Use partitioner='spectral', which needs no graph of pairs, or HBGF",
+            hint="Use partitioner='spectral', which needs no graph of pairs, or HBGF",
         )
         data.append(together[left, right].astype(np.int64) * counts[chosen[left]] * counts[right])
         indices.append(right)

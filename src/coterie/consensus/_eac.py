@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from coterie._about import BOTH_SEEN, TREE_COST, MethodWords
 from coterie._checks import check_choice
+from coterie._limits import memory_limit_bytes
 from coterie._linkage import (
     Regime,
     Tree,
@@ -17,9 +18,8 @@ from coterie._linkage import (
     scipy_linkage,
     single_tree,
 )
-from coterie._memory import memory_limit_bytes
 from coterie.consensus._tree import TreeConsensus
-from coterie.ensemble import Ensemble, narrow_columns
+from coterie.ensemble import Ensemble, compact_codes
 
 __all__ = ["EAC"]
 
@@ -219,7 +219,7 @@ def nearest_object_cluster(
     found = np.empty(len(codes), dtype=np.int64)
     for start in range(0, len(codes), step):
         rows = codes[start : start + step]
-        columns = narrow_columns(
+        columns = compact_codes(
             np.vstack([ensemble.labels, rows]), int(ensemble.n_clusters.max()) + 1
         )
         new = np.arange(n, n + len(rows))

@@ -10,9 +10,9 @@ from scipy.sparse.csgraph import connected_components
 
 from coterie._about import IN_NO_CLUSTER, MethodWords
 from coterie._graphs import incidence_of, one_thread
+from coterie._limits import check_fits
 from coterie._linkage import Tree, merge_sums
-from coterie._memory import check_fits
-from coterie._progress import stretch
+from coterie._progress import track_progress
 from coterie.consensus._tree import TreeConsensus
 from coterie.consensus._weights import cluster_weights
 from coterie.ensemble import Ensemble
@@ -60,7 +60,7 @@ def enhance(
         if len(b) > 1
     ]
     F, U = A.copy(), np.zeros_like(A)
-    with stretch("self-enhancement", max_iter) as done:
+    with track_progress("self-enhancement", max_iter) as done:
         for n_iter in range(1, max_iter + 1):
             right = smoothness * A + _PENALTY * (F - U)
             C = right / diagonal
@@ -223,5 +223,5 @@ class ECCMS(TreeConsensus):
             8 * _ARRAYS * n**2,
             f"the matrices of all pairs of {n} objects",
             limit=self.memory_limit,
-            way_out="Use LWEA, which needs none",
+            hint="Use LWEA, which needs none",
         )

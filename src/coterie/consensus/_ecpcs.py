@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from coterie._about import IN_NO_CLUSTER, MethodWords
 from coterie._graphs import as_seed, cluster_order, spectral_cut
+from coterie._limits import check_fits
 from coterie._linkage import Tree, merge_sums, tree_of_leaves
-from coterie._memory import check_fits
 from coterie.consensus._mcla import associate
 from coterie.consensus._trajectories import trajectory_similarity
 from coterie.consensus._tree import TreeConsensus
@@ -62,7 +62,7 @@ def similarity_tree(
         4 * n_rows * (n_rows - 1),
         f"the similarities of all pairs of {n_rows} distinct objects, which method='hc' needs,",
         limit=memory_limit,
-        way_out="Use method='mc', which needs none",
+        hint="Use method='mc', which needs none",
     )
     sums = np.empty(n_rows * (n_rows - 1) // 2)
     sum_cluster_similarities(rows, ensemble.offsets, similarity, sums)

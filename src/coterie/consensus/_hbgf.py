@@ -18,7 +18,7 @@ from coterie._graphs import (
     transfer_cut,
 )
 from coterie._labels import order_by_size
-from coterie._memory import check_fits
+from coterie._limits import check_fits
 from coterie.consensus._base import BaseConsensus
 from coterie.ensemble import Ensemble
 
@@ -34,7 +34,7 @@ def cut_objects_and_clusters(
     check_fits(
         _BYTES_PER_LABEL * ensemble.labels.size,
         f"the graph of {ensemble.n_objects} objects in {ensemble.n_partitions} partitions",
-        way_out="Use partitioner='spectral', which makes no graph",
+        hint="Use partitioner='spectral', which makes no graph",
     )
     order = cluster_order(ensemble)
     incidence = incidence_of(ensemble.labels, ensemble.offsets)[:, order]

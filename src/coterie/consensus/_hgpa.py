@@ -19,9 +19,9 @@ from coterie._graphs import (
     similarity_cut,
 )
 from coterie._kernels.coassociation import n_blocks, nearest_of_first
-from coterie._progress import stretch
+from coterie._progress import track_progress
 from coterie.consensus._base import BaseConsensus
-from coterie.ensemble import Ensemble, narrow_columns
+from coterie.ensemble import Ensemble, compact_codes
 
 __all__ = ["HGPA"]
 
@@ -39,8 +39,8 @@ def group_rows(rows: NDArray[np.int32], n_groups: int, seed: int) -> NDArray[np.
     if len(rows) <= n_groups:
         return np.arange(len(rows))
     drawn = np.sort(np.random.default_rng(seed).permutation(len(rows))[:n_groups])
-    columns = narrow_columns(np.concatenate([rows[drawn], rows]), int(rows.max()) + 1)
-    with stretch("grouping label rows", columns.shape[1], n_blocks(columns)) as done:
+    columns = compact_codes(np.concatenate([rows[drawn], rows]), int(rows.max()) + 1)
+    with track_progress("grouping label rows", columns.shape[1], n_blocks(columns)) as done:
         groups = nearest_of_first(columns, n_groups, done)[n_groups:].astype(np.int64)
     groups[drawn] = np.arange(n_groups)  # a row with missing labels may be like several drawn ones
     return groups

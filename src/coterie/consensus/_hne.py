@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from coterie._about import MethodWords
 from coterie._labels import order_by_size
-from coterie._memory import check_fits
-from coterie._progress import stretch
+from coterie._limits import check_fits
+from coterie._progress import track_progress
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._eac import nearest_object_cluster
-from coterie.ensemble import Ensemble, narrow_columns
+from coterie.ensemble import Ensemble, compact_codes
 
 __all__ = ["HNE"]
 
@@ -100,7 +100,7 @@ def threshold_graph(
     from coterie._kernels.normalized_edges import count_neighbours, find_neighbours
 
     patterns = ensemble.patterns
-    columns = narrow_columns(patterns.labels, int(ensemble.n_clusters.max()))
+    columns = compact_codes(patterns.labels, int(ensemble.n_clusters.max()))
     least = least_counts(threshold, ensemble.n_partitions)
     start = count_neighbours(columns, ensemble.has_missing, least)
     check_fits(
@@ -108,7 +108,7 @@ def threshold_graph(
         f"the threshold graph of {columns.shape[1]} distinct label rows with "
         f"{int(start[-1]) // 2} edges",
         limit=memory_limit,
-        way_out="Use a higher threshold or partitions with more clusters, which leave fewer edges",
+        hint="Use a higher threshold or partitions with more clusters, which leave fewer edges",
     )
     graph = find_neighbours(columns, ensemble.has_missing, least, start)
     return ThresholdGraph(columns, graph.start, graph.neighbours, patterns.counts, patterns.inverse)
@@ -123,7 +123,7 @@ def merge_clusters(graph: ThresholdGraph, threshold: float) -> Merges:
     object_start = np.concatenate([[0], np.cumsum(graph.counts)])
     f = (1.0 - threshold) / (1.0 + threshold)
     power = np.arange(n + 1, dtype=np.float64) ** (1.0 + f)
-    with stretch("merging clusters", n) as done:
+    with track_progress("merging clusters", n) as done:
         merges = merge_by_normalized_edges(
             graph.start, graph.neighbours, object_start, objects, power, done
         )

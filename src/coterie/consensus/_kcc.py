@@ -12,7 +12,7 @@ from coterie._about import MethodWords
 from coterie._graphs import as_seed, draw_rows, fill_empty_parts
 from coterie._kernels.clusters import add_rows
 from coterie._kernels.label_tables import sum_members
-from coterie._progress import stretch
+from coterie._progress import track_progress
 from coterie.consensus._base import BaseConsensus
 from coterie.ensemble import Ensemble
 
@@ -127,7 +127,7 @@ def cluster_label_rows(
     settled = 0.0 if is_whole else _COMPARED
     random = np.random.default_rng(seed)
     best = None
-    with stretch("k-means, starts", n_init) as done:
+    with track_progress("k-means, starts", n_init) as done:
         for _ in range(n_init):
             start = draw_start(sample, n_parts, random)
             found = lloyd(sample, start, n_parts, utility, max_iter, settled)

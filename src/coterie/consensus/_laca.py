@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from coterie._about import BOTH_SEEN, MethodWords
 from coterie._checks import check_choice, check_integer, check_number
 from coterie._labels import order_by_size
+from coterie._limits import memory_limit_bytes
 from coterie._linkage import Regime, Tree
-from coterie._memory import memory_limit_bytes
-from coterie._progress import stretch
+from coterie._progress import track_progress
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._laca_model import Model, Parameters, initial_parameters
 from coterie.consensus._laca_search import (
@@ -80,7 +80,7 @@ def latent_clusters(
     earlier: list[NDArray] = []
     for round_ in range(1, max_iter + 1):
         scored_with = parameters
-        with stretch(f"round {round_}"):
+        with track_progress(f"round {round_}"):
             if model is not None and multilevel:
                 model = tables_step(ensemble, model, parameters)
             else:
@@ -98,7 +98,7 @@ def latent_clusters(
         )
         if change < tol:
             return Fit(model, parameters, scored_with, tree, history, True, best)
-        labels = _narrow(model.labels, model.n_clusters)
+        labels = _compact_labels(model.labels, model.n_clusters)
         cycle = [t for t, other in enumerate(earlier) if np.array_equal(other, labels)]
         earlier.append(labels)
         if cycle:
@@ -179,7 +179,7 @@ def _best_so_far(history: list[Step]) -> list[Step]:
     return kept
 
 
-def _narrow(labels: NDArray[np.int64], n_clusters: int) -> NDArray:
+def _compact_labels(labels: NDArray[np.int64], n_clusters: int) -> NDArray:
     """Return labels in a form that costs little to keep, equal for equal partitions."""
     return order_by_size(labels).astype(np.min_scalar_type(n_clusters))
 

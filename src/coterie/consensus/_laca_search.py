@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie._linkage import Regime, Tree, average_tree, tree_of_sums
-from coterie._progress import stretch
+from coterie._progress import track_progress
 from coterie.consensus._laca_model import Model, Parameters
 from coterie.ensemble import Ensemble
 
@@ -81,7 +81,7 @@ def move_objects(
     labels = model.labels.copy()
     counts, seen, sizes = model.counts.copy(), model.seen.copy(), model.sizes.copy()
     n_clusters = model.n_clusters
-    with stretch("moving objects", sweeps) as done:
+    with track_progress("moving objects", sweeps) as done:
         for _ in range(sweeps):
             moves, _, n_clusters, counts, seen, sizes = sweep(
                 ensemble.labels,
@@ -156,7 +156,7 @@ def coarse_start(ensemble: Ensemble, parameters: Parameters) -> Model:
     The sample sees single objects, as the tree does, but no small cluster; the groups see all,
     but as the most telling partitions put them.
     """
-    with stretch("first model", 4) as done:
+    with track_progress("first model", 4) as done:
         moved = []
         for make in (
             lambda: sample_start(ensemble, parameters),
@@ -236,7 +236,7 @@ def tables_step(
     Starts from the model before, or from a new tree of the sample if that is more likely: moves
     and merges cannot split a cluster that the new parameters tell apart, a tree can.
     """
-    with stretch("", 4) as done:
+    with track_progress("", 4) as done:
         starts = [model, sample_start(ensemble, parameters)]
         done[0] = 1
         start = max(starts, key=lambda m: m.pair_counts(ensemble).log_likelihood(parameters))

@@ -20,7 +20,7 @@ from coterie._graphs import (
     spectral_cut,
 )
 from coterie._kernels.clusters import count_parts
-from coterie._memory import check_fits, memory_limit_bytes
+from coterie._limits import check_fits, memory_limit_bytes
 from coterie.consensus._base import BaseConsensus
 from coterie.ensemble import Ensemble
 
@@ -45,7 +45,7 @@ def jaccard_graph(ensemble: Ensemble, order: NDArray[np.int64]) -> Any:
         # No more pairs of clusters share objects than there are pairs of labels in rows.
         _BYTES_PER_PAIR * min(n_all**2, rows.size * rows.shape[1]),
         f"the graph of {n_all} clusters",
-        way_out="Use fewer partitions (select) or partitions with fewer clusters",
+        hint="Use fewer partitions (select) or partitions with fewer clusters",
     )
     Z = incidence_of(rows, ensemble.offsets)[:, order]
     graph = (Z.T @ scipy.sparse.diags(counts.astype(np.float64)) @ Z).tocoo()

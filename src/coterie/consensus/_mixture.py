@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._about import MethodWords
-from coterie._progress import stretch
+from coterie._progress import track_progress
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._soft import (
     check_count,
@@ -225,7 +225,7 @@ class MixtureModel(BaseConsensus):
         random = check_random_state(self.random_state)
         best = None
         reached = []
-        with stretch("starts", self.n_init) as done:
+        with track_progress("starts", self.n_init) as done:
             for _ in range(self.n_init):
                 resp = np.eye(self.n_clusters)[draw_seeds(ensemble, self.n_clusters, random)]
                 start = climb(ensemble, resp, tol=self.tol, max_iter=self.max_iter)

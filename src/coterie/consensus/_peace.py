@@ -41,7 +41,7 @@ from coterie.consensus._soft import (
     soften,
     warn_of_empty_clusters,
 )
-from coterie.ensemble import Ensemble, narrow_columns
+from coterie.ensemble import Ensemble, compact_codes
 
 __all__ = ["PEACE", "Run", "gradient", "kkt_residual", "log_likelihood"]
 
@@ -71,7 +71,7 @@ class Problem(NamedTuple):
         """Return the problem of label rows."""
         from coterie._kernels.coassociation import count_dtype, missing_code
 
-        columns = narrow_columns(labels, n_codes)
+        columns = compact_codes(labels, n_codes)
         count_type = np.empty(0, dtype=count_dtype(labels.shape[1]))
         return cls(columns, missing_code(columns), has_missing, weights, count_type)
 

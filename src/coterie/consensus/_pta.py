@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from coterie._about import IN_NO_CLUSTER, MethodWords
 from coterie._graphs import MatrixGraph, as_seed, cluster_order, incidence_of, transfer_cut
+from coterie._limits import check_fits
 from coterie._linkage import Tree, merge_sums, tree_of_leaves
-from coterie._memory import check_fits
 from coterie.consensus._trajectories import trajectory_similarity
 from coterie.consensus._tree import TreeConsensus
 from coterie.consensus._weights import check_n_steps
@@ -52,7 +52,7 @@ def pattern_similarity(
         48 * n_rows**2,
         f"the random walks on {n_rows} distinct objects",
         limit=memory_limit,
-        way_out="Use LWEA or LWGP, which need no matrix of pairs",
+        hint="Use LWEA or LWGP, which need no matrix of pairs",
     )
     incidence = incidence_of(rows, ensemble.offsets)
     together = (incidence @ incidence.T).toarray() / ensemble.n_partitions

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coterie._about import BERIKOV_2016, BOTH_SEEN, MethodWords
+from coterie._limits import check_fits
 from coterie._linkage import GREEDY_MOST, Tree, merge_sums, tree_of_leaves
 from coterie._linkage import average_tree as tree_of_votes
-from coterie._memory import check_fits
-from coterie._progress import stretch
+from coterie._progress import track_progress
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._separation import (
     Kind,
@@ -62,7 +62,7 @@ def average_tree(
         4 * n_leaves * (n_leaves - 1),
         f"the separations of all pairs of {n_leaves} distinct objects, which cut='average' needs,",
         limit=memory_limit,
-        way_out="Use cut='tree', which needs none",
+        hint="Use cut='tree', which needs none",
     )
     sums = _agreement_sums(ensemble, kind, labels, counts, weights)
     merges = merge_sums(sums, counts.astype(np.float64), _TIE)
@@ -81,7 +81,7 @@ def _agreement_sums(
 
     n_leaves = len(labels)
     sums = np.empty(n_leaves * (n_leaves - 1) // 2)
-    with stretch("separations of pairs", len(sums), n_leaves) as done:
+    with track_progress("separations of pairs", len(sums), n_leaves) as done:
         fill_separations(collect_runs(ensemble, kind, labels, weights=weights), sums, done)
     np.subtract(1.0, sums, out=sums)
     if (counts > 1).any():

@@ -13,8 +13,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie._progress import stretch
-from coterie.ensemble import Ensemble, narrow_columns
+from coterie._progress import track_progress
+from coterie.ensemble import Ensemble, compact_codes
 
 __all__ = [
     "Kind",
@@ -92,7 +92,7 @@ def collect_runs(  # type: ignore[no-untyped-def]
         mean_quality[m] = quality[start:stop].mean()
         least[m, : stop - start + 1] = np.cumsum([0.0, *np.sort(quality[start:stop])])
     # A new row may have one code more: a cluster that no known object is in.
-    columns = narrow_columns(labels[:, order], int(ensemble.n_clusters.max()) + 1)
+    columns = compact_codes(labels[:, order], int(ensemble.n_clusters.max()) + 1)
     return kernels.Runs(
         kind=("margin", "printed", "variance", "fixed").index(kind),
         columns=columns,
@@ -121,7 +121,7 @@ def spanning_tree(
 
     labels, counts, inverse = ensemble.patterns
     runs = collect_runs(ensemble, kind, labels, weights=weights)
-    with stretch("spanning tree", len(counts)) as done:
+    with track_progress("spanning tree", len(counts)) as done:
         edges, edge_weights, wins, margin = tree_of_separations(runs, counts, done)
 
     first = first_objects(inverse, len(counts))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie._labels import order_by_size
-from coterie._progress import stretch
+from coterie._progress import track_progress
 from coterie.ensemble import Ensemble
 
 __all__ = [
@@ -90,7 +90,7 @@ def run_starts(n_starts: int, run: Callable[[int, Callable[[float], None]], Any]
     n_threads = get_num_threads()
     workers = max(1, min(n_starts, n_threads))
     with (
-        stretch("starts", 100 * n_starts, n_starts) as done,
+        track_progress("starts", 100 * n_starts, n_starts) as done,
         # numba keeps the number of threads for each thread of Python.
         ThreadPoolExecutor(workers, initializer=set_num_threads, initargs=(n_threads,)) as pool,
     ):

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._about import MethodWords
 from coterie._labels import order_by_size
 from coterie._linkage import average_tree
-from coterie._progress import stretch
+from coterie._progress import track_progress
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._soft import (
     check_choice,
@@ -85,7 +85,7 @@ def hold_ballot(
     offsets = ensemble.offsets
     stands_for = np.empty((offsets[-1], n_clusters))
     votes = np.zeros((len(rows), n_clusters))
-    with stretch("votes of the partitions", ensemble.n_partitions) as done:
+    with track_progress("votes of the partitions", ensemble.n_partitions) as done:
         for e, k in enumerate(ensemble.n_clusters):
             codes = ensemble.labels[:, e]
             seen = codes >= 0
@@ -267,7 +267,7 @@ class Voting(BaseConsensus):
         self.converged_ = False
         history = []
         for round_ in range(self.max_iter):
-            with stretch(f"round {round_ + 1}"):
+            with track_progress(f"round {round_ + 1}"):
                 ballot = hold_ballot(ensemble, labels, self.n_clusters, self.voting)
             self.converged_ = np.array_equal(ballot.labels, labels)
             self.n_iter_ = round_ + 1

@@ -20,7 +20,7 @@ from coterie._graphs import (
     transfer_cut,
 )
 from coterie._labels import order_by_size
-from coterie._memory import check_fits
+from coterie._limits import check_fits
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._wspa import integer_weights
 from coterie.ensemble import Ensemble
@@ -36,7 +36,7 @@ def posterior_matrix(ensemble: Ensemble) -> Any:
     check_fits(
         8 * ensemble.n_objects * n_all,
         f"the posteriors of {ensemble.n_objects} objects in {n_all} clusters side by side",
-        way_out="Use fewer partitions (select)",
+        hint="Use fewer partitions (select)",
     )
     return np.hstack(ensemble.posteriors)
 

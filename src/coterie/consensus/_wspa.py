@@ -17,7 +17,7 @@ from coterie._graphs import (
     similarity_cut,
     spectral_cut,
 )
-from coterie._memory import check_fits
+from coterie._limits import check_fits
 from coterie.consensus._base import BaseConsensus
 from coterie.ensemble import Ensemble
 
@@ -34,7 +34,7 @@ def cosine_factor(ensemble: Ensemble) -> NDArray[np.float64]:
     check_fits(
         8 * ensemble.n_objects * sum(columns),
         f"the posteriors of {ensemble.n_objects} objects in {sum(columns)} clusters side by side",
-        way_out="Use fewer partitions (select)",
+        hint="Use fewer partitions (select)",
     )
     factor = np.empty((ensemble.n_objects, sum(columns)))
     start = 0
@@ -66,7 +66,7 @@ def weighted_similarity(ensemble: Ensemble, similarity: str = "cosine") -> NDArr
     check_fits(
         8 * n * n,
         f"the similarities of {n} objects (float64)",
-        way_out="Use similarity='cosine' with partitioner='spectral', which needs none of this",
+        hint="Use similarity='cosine' with partitioner='spectral', which needs none of this",
     )
     if similarity == "cosine":
         factor = cosine_factor(ensemble)
@@ -220,7 +220,7 @@ class WSPA(BaseConsensus):
             check_fits(
                 32 * ensemble.n_objects**2,
                 f"the graph of all pairs of {ensemble.n_objects} objects",
-                way_out="Use partitioner='spectral' with similarity='cosine', or WBPA",
+                hint="Use partitioner='spectral' with similarity='cosine', or WBPA",
             )
             psi = weighted_similarity(ensemble, similarity)
             graph = csr_matrix(integer_weights(psi))

@@ -15,7 +15,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.sparsefuncs import min_max_axis
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._memory import check_fits
+from coterie._limits import check_fits
 from coterie.ensemble import Ensemble
 from coterie.generation._lac import (
     WeightedClusters,
@@ -157,7 +157,7 @@ class LACEnsemble(
         check_fits(
             8 * X.shape[0] * self.n_clusters * len(inv_h) * self.n_init,
             f"the posteriors of {X.shape[0]} objects in {self.n_init * len(inv_h)} partitions",
-            way_out="Use fewer values of inv_h",
+            hint="Use fewer values of inv_h",
         )
         self._measure(X)
         X = self._scaled(X)

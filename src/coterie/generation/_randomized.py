@@ -25,7 +25,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie._encode import MISSING
-from coterie._progress import stretch
+from coterie._progress import track_progress
 from coterie._reading import check_names_unique
 from coterie.ensemble import Ensemble
 from coterie.generation._checkpoint import (
@@ -427,7 +427,7 @@ class RandomizedEnsemble(
         one_by_one = checkpoint is not None or self.callback is not None
         results = run_unordered(execute_run, missing, n_jobs=self.n_jobs, one_by_one=one_by_one)
         with (
-            stretch("partitions", len(keys)) as done,
+            track_progress("partitions", len(keys)) as done,
             one_thread(),
             warnings.catch_warnings(),
             closing(results),
@@ -458,15 +458,15 @@ class RandomizedEnsemble(
         if empty:
             outcomes = [o for o in outcomes if o.n_clusters > 0]
             who = ", ".join(sorted({name_of(estimators[o.group]) for o in empty}))
-            way_out = (
+            hint = (
                 "Let it find denser clusters (for DBSCAN a larger eps or smaller min_samples), or "
                 "use noise='singletons'."
             )
             if not outcomes:
-                raise ValueError(f"every run called every object noise ({who}). {way_out}")
+                raise ValueError(f"every run called every object noise ({who}). {hint}")
             warnings.warn(
                 f"left out {len(empty)} of {len(empty) + len(outcomes)} partitions in which every "
-                f"object is noise ({who}). {way_out}",
+                f"object is noise ({who}). {hint}",
                 UserWarning,
                 stacklevel=4,
             )

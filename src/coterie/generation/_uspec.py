@@ -22,7 +22,7 @@ from coterie._graphs import (
     one_thread,
 )
 from coterie._labels import order_by_size
-from coterie._progress import stretch
+from coterie._progress import track_progress
 
 __all__ = ["USPEC"]
 
@@ -52,7 +52,7 @@ def nearest_representatives(
     search = NearestNeighbors(n_neighbors=min(n_neighbors, len(representatives)))
     search.fit(representatives)
     found = []
-    with stretch("nearest representatives", len(X)) as done:
+    with track_progress("nearest representatives", len(X)) as done:
         for start in range(0, len(X), _BLOCK):
             found.append(search.kneighbors(X[start : start + _BLOCK]))
             done[0] = start

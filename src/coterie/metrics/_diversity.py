@@ -252,7 +252,7 @@ def _pair_sums(ensemble: Ensemble | ArrayLike, *, logs: bool) -> PairSums:
     from coterie._kernels.pair_scores import sum_pairs
 
     ensemble = as_ensemble(ensemble)
-    columns = ensemble.narrow_columns
+    columns = ensemble.compact_codes
     return sum_pairs(columns, missing_code(columns), ensemble.n_clusters, logs=logs)
 
 

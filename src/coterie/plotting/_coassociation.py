@@ -47,7 +47,7 @@ def mean_blocks(
 
     from coterie._kernels.coassociation import missing_code
 
-    columns = ensemble.narrow_columns
+    columns = ensemble.compact_codes
     missing = missing_code(columns)
     n = len(order)
     m = min(n, most)

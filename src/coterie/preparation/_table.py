@@ -479,7 +479,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             if found:
                 notes.append(f"{_count(found, one, many)} {done}.")
         if heavy:
-            names = _some([repr(column.name) for column in heavy])
+            names = _shorten([repr(column.name) for column in heavy])
             notes.append(f"Scaled by median and quartiles (heavy tails): {names}.")
         n_missing = sum(column.n_missing for column in columns if column.is_used)
         if n_missing:
@@ -556,6 +556,6 @@ def _count(items: list[Any], one: str, many: str | None = None) -> str:
     return f"{len(items):,} {one if len(items) == 1 else many or one + 's'}"
 
 
-def _some(names: list[str]) -> str:
+def _shorten(names: list[str]) -> str:
     more = len(names) - _MOST_NAMED
     return ", ".join(names[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")

@@ -50,14 +50,14 @@ def memory_limit_bytes(limit: int | float | str | None = None) -> int:
 
 
 def check_fits(
-    n_bytes: int, what: str, *, limit: int | float | str | None = None, way_out: str
+    n_bytes: int, what: str, *, limit: int | float | str | None = None, hint: str
 ) -> None:
     """Raise `MemoryLimitError` if `what` would take more than the limit."""
     allowed = memory_limit_bytes(limit)
     if n_bytes > allowed:
         raise MemoryLimitError(
             f"{what} would take {format_bytes(n_bytes)}, over the memory limit of "
-            f"{format_bytes(allowed)}. {way_out}, or raise the limit with memory_limit= "
+            f"{format_bytes(allowed)}. {hint}, or raise the limit with memory_limit= "
             f"or the environment variable {_ENVIRONMENT} (for example '8GB')."
         )
 

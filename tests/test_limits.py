@@ -3,7 +3,7 @@
 import pytest
 
 from coterie import MemoryLimitError
-from coterie._memory import check_fits, format_bytes, memory_limit_bytes
+from coterie._limits import check_fits, format_bytes, memory_limit_bytes
 
 
 @pytest.mark.parametrize(
@@ -59,9 +59,9 @@ def test_error_names_the_environment_if_that_is_wrong(monkeypatch):
 
 
 def test_what_fits_and_what_does_not():
-    check_fits(1024, "it", limit="1kB", way_out="Do not")
+    check_fits(1024, "it", limit="1kB", hint="Do not")
     with pytest.raises(MemoryLimitError) as caught:
-        check_fits(1536, "the thing", limit="1kB", way_out="Buy a computer")
+        check_fits(1536, "the thing", limit="1kB", hint="Buy a computer")
     assert str(caught.value) == (
         "the thing would take 1.5 kB, over the memory limit of 1.0 kB. Buy a computer, or raise "
         "the limit with memory_limit= or the environment variable COTERIE_MEMORY_LIMIT (for "
