@@ -17,6 +17,7 @@ from sklearn.datasets import make_blobs
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from coterie._files import with_checksum
 from coterie.ensemble import Ensemble
 from coterie.generation import RandomizedEnsemble
 from coterie.generation._checkpoint import describe_value
@@ -240,7 +241,7 @@ def test_other_versions_are_refused(tmp_path):
     path = tmp_path / "manifest.json"
     manifest = json.loads(path.read_text())
     manifest["versions"]["scikit-learn"] = "0.1"
-    path.write_text(json.dumps(manifest))
+    path.write_text(json.dumps(with_checksum(manifest)))
     with pytest.raises(ValueError, match=r'versions: scikit-learn was "0\.1", now'):
         _maker(tmp_path).fit(X)
 

@@ -25,6 +25,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie._encode import MISSING
+from coterie._limits import one_thread
 from coterie._progress import track_progress
 from coterie._reading import check_names_unique
 from coterie.ensemble import Ensemble
@@ -34,6 +35,7 @@ from coterie.generation._checkpoint import (
     describe_estimators,
     describe_value,
 )
+from coterie.generation._parallel import run_unordered
 from coterie.generation._runs import (
     Draw,
     Outcome,
@@ -49,7 +51,6 @@ from coterie.generation._runs import (
     nearest_objects,
     select_features,
 )
-from coterie.generation._threads import one_thread, run_unordered
 
 __all__ = ["RandomizedEnsemble"]
 
