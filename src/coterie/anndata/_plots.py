@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.anndata._adata import check_adata
-from coterie.plotting._style import ACCENT, GREY, get_axes, name_axes, tidy
+from coterie.plotting._style import get_axes, name_axes, tidy
+from coterie.views._palette import ACCENT, GREY
 
 if TYPE_CHECKING:
     from anndata import AnnData
