@@ -47,7 +47,7 @@ class ConsensusPerK(ClusterMixin, BaseEstimator):
         The base clusterer: 'hierarchical', 'kmeans', 'kmedoids', 'nmf', 'spectral', or any
         clusterer with a parameter `n_clusters` or `n_components`. Default: 'hierarchical', whose
         tree is made once for each part and cut at every number.
-    k_range : iterable of int, default=(2, 3, ..., 10)
+    k_range : iterable of int, default=(2, 3, 4, 5, 6, 7, 8, 9, 10)
         Numbers of clusters, each of at least 2.
     n_resamples : int, default=100
         Number of random parts.
@@ -203,7 +203,7 @@ class ConsensusPerK(ClusterMixin, BaseEstimator):
         self._describe(runs, X, seeds)
         return self
 
-    def fit_predict(self, X: ArrayLike | Any, y: Any = None, **kwargs: Any) -> NDArray[np.int64]:
+    def fit_predict(self, X: ArrayLike | Any, y: Any = None) -> NDArray[np.int64]:
         """Fit, and return the clusters of the best number.
 
         Parameters
@@ -212,8 +212,6 @@ class ConsensusPerK(ClusterMixin, BaseEstimator):
             As in `fit`.
         y : None
             Ignored.
-        **kwargs : dict
-            Ignored, for scikit-learn.
 
         Returns
         -------
