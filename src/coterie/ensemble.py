@@ -318,7 +318,9 @@ class Ensemble:
             f"the overlap of {n_all} clusters (int64)",
             hint="Use fewer partitions (select) or partitions with fewer clusters",
         )
-        return _frozen(count_overlap(self.labels, self.n_clusters, self.has_missing))
+        with track_progress("overlap of clusters", self.n_objects) as done:
+            counts = count_overlap(self.labels, self.n_clusters, self.has_missing, done)
+        return _frozen(counts)
 
     def tables(self, e: int) -> NDArray[np.int64]:
         """Return (k_e, K): the rows of `overlap` of partition e, without making all of it."""
