@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from coterie._encode import MISSING, Column
 from coterie._ensemble_parts import shorten
-from coterie._files import written_whole
+from coterie._files import escape_formulas, unescape_formulas, written_whole
 from coterie._reading import read_csv
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def read_label_table(
     path: str | os.PathLike[str], *, separator: str, id_column: str | None
 ) -> pl.DataFrame:
     """Read a table of labels with a header; columns that read like numbers become numbers."""
-    table = read_csv(Path(path), path, separator=separator)
+    table = unescape_formulas(read_csv(Path(path), path, separator=separator))
     if id_column is not None:
         if id_column not in table.columns:
             raise ValueError(
@@ -139,7 +139,7 @@ def write_label_table(ensemble: Ensemble, path: str | os.PathLike[str], *, separ
         values = pl.Series(categories)[np.maximum(codes, 0)]
         columns[name] = pl.select(pl.when(pl.Series(codes >= 0)).then(values)).to_series()
     with written_whole(path) as temporary:
-        pl.DataFrame(columns).write_csv(temporary, separator=separator)
+        escape_formulas(pl.DataFrame(columns)).write_csv(temporary, separator=separator)
 
 
 def _numbers_of_text(column: pl.Series) -> pl.Series:

@@ -332,7 +332,9 @@ class Ensemble:
             f"the overlap of {n_all} clusters (int64)",
             hint="Use fewer partitions (select) or partitions with fewer clusters",
         )
-        return frozen(count_overlap(self.labels, self.n_clusters, self.has_missing))
+        with track_progress("overlap of clusters", self.n_objects) as done:
+            counts = count_overlap(self.labels, self.n_clusters, self.has_missing, done)
+        return frozen(counts)
 
     def tables(self, e: int) -> NDArray[np.int64]:
         """Return (k_e, K): the rows of `overlap` of partition e, without making all of it."""
@@ -577,7 +579,8 @@ class Ensemble:
         The header has the names of the partitions.
 
         A table of text does not say what is a number: a partition whose names are strings, but
-        all of them read like numbers, comes back with numbers. `save` keeps everything.
+        all of them read like numbers, comes back with numbers. `save` keeps everything. Text that a
+        spreadsheet would run as a formula gets a quote (') in front, which `from_csv` takes away.
         """
         write_label_table(self, path, separator=separator)
 
