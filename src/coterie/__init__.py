@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # for editors and type checkers; the names themselves come fr
     from coterie import metrics as metrics
     from coterie import plotting as plotting
     from coterie._limits import MemoryLimitError as MemoryLimitError
+    from coterie._progress import report_progress as report_progress
     from coterie.choosing import compare as compare
     from coterie.choosing import how_many_clusters as how_many_clusters
     from coterie.choosing import select as select
@@ -68,6 +69,7 @@ _HOME = {
     "MemoryLimitError": "coterie._limits",
     "RandomizedEnsemble": "coterie.generation",
     "TablePreparation": "coterie.preparation",
+    "report_progress": "coterie._progress",
     "USPEC": "coterie.generation",
 }
 _MODULES = ("datasets", "metrics", "plotting")

@@ -10,9 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from coterie import EAC, LACA, Ensemble, Voting
-from coterie._ordering import tree_of
 from coterie.cli import app
 from coterie.report import render_html, summarize
+from coterie.views._order import tree_of
 
 pytestmark = pytest.mark.slow
 

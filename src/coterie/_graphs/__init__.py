@@ -23,7 +23,6 @@ from coterie._graphs._spectral import (
     spectral_cut,
     transfer_cut,
 )
-from coterie._graphs._threads import one_thread
 
 __all__ = [
     "BipartiteParts",
@@ -42,7 +41,6 @@ __all__ = [
     "fill_empty_parts",
     "fit_kmeans",
     "incidence_of",
-    "one_thread",
     "similarity_cut",
     "spectral_cut",
     "transfer_cut",

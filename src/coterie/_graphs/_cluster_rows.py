@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from coterie._graphs._threads import one_thread
+from coterie._limits import one_thread
 from coterie._progress import track_progress
 
 __all__ = ["Clustered", "cluster_rows", "draw_rows", "fill_empty_parts", "fit_kmeans"]
@@ -29,7 +29,7 @@ class Clustered(NamedTuple):
     """(k, d): the centre of each part."""
 
 
-@one_thread
+@one_thread()
 def cluster_rows(
     rows: NDArray[np.float64],
     n_parts: int,
@@ -85,7 +85,7 @@ def draw_rows(
     return np.unique(np.searchsorted(ends, objects, side="right"), return_counts=True)
 
 
-@one_thread
+@one_thread()
 def fit_kmeans(
     rows: NDArray[np.float64],
     n_parts: int,

@@ -27,8 +27,7 @@ from coterie._graphs._bipartite import (
     scale_matrix,
 )
 from coterie._graphs._cluster_rows import cluster_rows, fill_empty_parts
-from coterie._graphs._threads import one_thread
-from coterie._limits import check_fits
+from coterie._limits import check_fits, one_thread
 from coterie._progress import track_progress
 
 __all__ = ["BipartiteParts", "similarity_cut", "spectral_cut", "transfer_cut"]
@@ -64,7 +63,7 @@ class Embedding(NamedTuple):
 # --- cuts --------------------------------------------------------------------------------------
 
 
-@one_thread
+@one_thread()
 def transfer_cut(
     B: Any, n_parts: int, *, skip_first: bool = False, random_state: int = 0, n_init: int = 10
 ) -> BipartiteParts:
@@ -116,7 +115,7 @@ def transfer_cut(
     return BipartiteParts(objects, graph.named(nearest))
 
 
-@one_thread
+@one_thread()
 def similarity_cut(
     B: Any, n_parts: int, *, skip_first: bool = False, random_state: int = 0, n_init: int = 10
 ) -> NDArray[np.int64]:
@@ -136,7 +135,7 @@ def similarity_cut(
     return _cluster(rows, graph, n_parts, random_state, n_init)[0]
 
 
-@one_thread
+@one_thread()
 def spectral_cut(
     similarity: Any,
     n_parts: int,

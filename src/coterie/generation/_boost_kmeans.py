@@ -16,7 +16,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from coterie._graphs import one_thread
+from coterie._limits import one_thread
 from coterie.ensemble import Ensemble
 
 __all__ = ["BoostKMeans"]
@@ -83,7 +83,7 @@ def largest_first(labels: NDArray[np.int64], n_clusters: int) -> NDArray[np.int6
     return np.lexsort((first, -sizes))
 
 
-@one_thread
+@one_thread()
 def boost(
     X: NDArray[np.float64],
     n_clusters: int,

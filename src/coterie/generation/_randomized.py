@@ -25,6 +25,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie._encode import MISSING
+from coterie._limits import one_thread
 from coterie._progress import track_progress
 from coterie._reading import check_names_unique
 from coterie.ensemble import Ensemble
@@ -34,6 +35,7 @@ from coterie.generation._checkpoint import (
     describe_estimators,
     describe_value,
 )
+from coterie.generation._parallel import run_unordered
 from coterie.generation._runs import (
     Draw,
     Outcome,
@@ -49,7 +51,6 @@ from coterie.generation._runs import (
     nearest_objects,
     select_features,
 )
-from coterie.generation._threads import one_thread, run_unordered
 
 __all__ = ["RandomizedEnsemble"]
 
@@ -139,9 +140,6 @@ class RandomizedEnsemble(
     checkpoint : path, optional
         Directory that collects finished partitions. If `fit` is interrupted in whatever way,
         the same call continues it, to the same result as without interruption. See Notes.
-    callback : callable, optional
-        ``callback(done, total)`` after every finished partition, in the calling process. What
-        a checkpoint brings along is reported in one call.
 
     Attributes
     ----------
@@ -225,7 +223,6 @@ class RandomizedEnsemble(
         noise: str = "missing",
         left_out: str = "missing",
         checkpoint: str | os.PathLike[str] | None = None,
-        callback: Callable[[int, int], object] | None = None,
     ) -> None:
         self.estimators = estimators
         self.n_partitions = n_partitions
@@ -238,7 +235,6 @@ class RandomizedEnsemble(
         self.noise = noise
         self.left_out = left_out
         self.checkpoint = checkpoint
-        self.callback = callback
 
     def fit(self, X: ArrayLike | Any, y: Any = None) -> RandomizedEnsemble:
         """Make the partitions.
@@ -347,8 +343,6 @@ class RandomizedEnsemble(
             raise ValueError(f"noise must be one of {_NOISE}; got {self.noise!r}.")
         if self.left_out not in _LEFT_OUT:
             raise ValueError(f"left_out must be one of {_LEFT_OUT}; got {self.left_out!r}.")
-        if self.callback is not None and not callable(self.callback):
-            raise TypeError(f"callback must be callable(done, total); got {self.callback!r}.")
         if self.checkpoint is not None and not isinstance(self.checkpoint, str | os.PathLike):
             raise TypeError(f"checkpoint must be the path of a directory; got {self.checkpoint!r}.")
         if self.validity is None or callable(self.validity):
@@ -421,11 +415,10 @@ class RandomizedEnsemble(
                 found = checkpoint.load(draw_run(recipe, *key, objects=False))
                 if found is not None:
                     outcomes[key] = found
-        if outcomes and self.callback is not None:
-            self.callback(len(outcomes), len(keys))
         missing = [(X, estimators[g], recipe, g, r) for g, r in keys if (g, r) not in outcomes]
-        one_by_one = checkpoint is not None or self.callback is not None
-        results = run_unordered(execute_run, missing, n_jobs=self.n_jobs, one_by_one=one_by_one)
+        results = run_unordered(
+            execute_run, missing, n_jobs=self.n_jobs, one_by_one=checkpoint is not None
+        )
         with (
             track_progress("partitions", len(keys)) as done,
             one_thread(),
@@ -441,8 +434,6 @@ class RandomizedEnsemble(
                     checkpoint.save(outcome)
                 outcomes[outcome.group, outcome.run] = outcome
                 done[0] = len(outcomes)
-                if self.callback is not None:
-                    self.callback(len(outcomes), len(keys))
         return [outcomes[key] for key in keys]
 
     def _keep(

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coterie.plotting._style import PALETTE
 from coterie.report._charts import choice_chart, trust_chart
 from coterie.report._leaderboard import leaderboard
 from coterie.report._words import count
+from coterie.views._palette import PALETTE
 
 __all__ = ["check_report_extra", "render_html"]
 
