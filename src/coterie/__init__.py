@@ -52,6 +52,7 @@ if TYPE_CHECKING:  # for editors and type checkers; the names themselves come fr
     from coterie.generation import BoostKMeans as BoostKMeans
     from coterie.generation import LACEnsemble as LACEnsemble
     from coterie.generation import RandomizedEnsemble as RandomizedEnsemble
+    from coterie.per_k import ConsensusPerK as ConsensusPerK
     from coterie.preparation import TablePreparation as TablePreparation
 
 __version__ = "0.1.0"
@@ -62,6 +63,7 @@ _HOME = {
     "select": "coterie.choosing",
     "structure_test": "coterie.choosing",
     "ConsensusClustering": "coterie.clustering",
+    "ConsensusPerK": "coterie.per_k",
     "Ensemble": "coterie.ensemble",
     "BoostKMeans": "coterie.generation",
     "LAC": "coterie.generation",

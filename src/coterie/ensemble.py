@@ -22,7 +22,7 @@ from coterie._encode import (
     read_columns,
     recode,
 )
-from coterie._files import written_whole
+from coterie._files import escape_formulas, unescape_formulas, written_whole
 from coterie._limits import MemoryLimitError, check_fits
 from coterie._mat import read_mat
 from coterie._progress import track_progress
@@ -616,7 +616,7 @@ class Ensemble:
         id_column : str, optional
             A column with the names of the objects, which is no partition.
         """
-        table = read_csv(Path(path), path, separator=separator)
+        table = unescape_formulas(read_csv(Path(path), path, separator=separator))
         if id_column is not None:
             if id_column not in table.columns:
                 raise ValueError(
@@ -654,7 +654,8 @@ class Ensemble:
         The header has the names of the partitions.
 
         A table of text does not say what is a number: a partition whose names are strings, but
-        all of them read like numbers, comes back with numbers. `save` keeps everything.
+        all of them read like numbers, comes back with numbers. `save` keeps everything. Text that a
+        spreadsheet would run as a formula gets a quote (') in front, which `from_csv` takes away.
         """
         import polars as pl
 
@@ -674,7 +675,7 @@ class Ensemble:
             values = pl.Series(categories)[np.maximum(self.labels[:, e], 0)]
             columns[self.names[e]] = pl.select(pl.when(pl.Series(seen)).then(values)).to_series()
         with written_whole(path) as temporary:
-            pl.DataFrame(columns).write_csv(temporary, separator=separator)
+            escape_formulas(pl.DataFrame(columns)).write_csv(temporary, separator=separator)
 
     # --- checks -------------------------------------------------------------------------------
 
