@@ -209,7 +209,7 @@ class BaumEagon(BaseConsensus):
         Number of steps of the start that was selected.
     converged_ : bool
         Whether it converged.
-    history_ : ndarray of shape (n_iter_ + 1, 2)
+    history_ : ndarray of shape (n_iter + 1, 2)
         Of that start: number of steps, and error then. It never rises.
     runs_ : list of GrowthRun
         For every start: error, n_iter, converged.

@@ -118,7 +118,7 @@ class MixtureModel(BaseConsensus):
         Steps of the returned start.
     converged_ : bool
         Whether it ended before `max_iter`.
-    history_ : ndarray of shape (n_iter_, 2)
+    history_ : ndarray of shape (n_iter, 2)
         Of the returned start: number of steps, and log-likelihood then. It never falls.
     confidence_ : ndarray of shape (n_objects,)
         How safe the object's place is, by one measure for all methods: of the support for its

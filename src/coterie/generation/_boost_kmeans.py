@@ -152,9 +152,9 @@ class BoostKMeans(ClusterMixin, BaseEstimator):
         The consensus: consecutive from 0, largest cluster first.
     membership_ : ndarray of shape (n_samples, n_clusters)
         Weighted mean of the memberships of the rounds.
-    cluster_centers_ : ndarray of shape (n_rounds_, n_clusters, n_features)
+    cluster_centers_ : ndarray of shape (n_rounds, n_clusters, n_features)
         The centres of each round, clusters in the order of the labels.
-    round_weights_ : ndarray of shape (n_rounds_,)
+    round_weights_ : ndarray of shape (n_rounds,)
         Weight of each round in the consensus; they sum to 1.
     n_rounds_ : int
         Number of rounds that were kept.
