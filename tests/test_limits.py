@@ -1,9 +1,19 @@
-"""Sizes, limits and the words of the error."""
+"""Limits of memory and threads: what is read, set, restored and refused."""
 
+from concurrent.futures import ThreadPoolExecutor
+
+import numba
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from coterie import MemoryLimitError
-from coterie._limits import check_fits, format_bytes, memory_limit_bytes
+from coterie._limits import (
+    check_fits,
+    format_bytes,
+    kernel_threads,
+    memory_limit_bytes,
+    one_thread,
+)
 
 
 @pytest.mark.parametrize(
@@ -84,3 +94,42 @@ def test_what_fits_and_what_does_not():
 )
 def test_sizes_for_people(n_bytes, text):
     assert format_bytes(n_bytes) == text
+
+
+def test_kernel_threads_are_set_and_restored():
+    before = numba.get_num_threads()
+    available = numba.config.NUMBA_NUM_THREADS
+    for n_jobs, expected in ((1, 1), (-1, available), (10**6, available), (-(10**6), 1)):
+        with kernel_threads(n_jobs):
+            assert numba.get_num_threads() == expected
+        assert numba.get_num_threads() == before
+    with kernel_threads(1), kernel_threads(None):
+        assert numba.get_num_threads() == 1
+    with pytest.raises(RuntimeError), kernel_threads(1):
+        raise RuntimeError
+    assert numba.get_num_threads() == before
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5, "2", True])
+def test_kernel_threads_refuse_what_is_no_number_of_threads(n_jobs):
+    message = "n_jobs must be None, a number of threads or -1"
+    with pytest.raises(ValueError, match=message), kernel_threads(n_jobs):
+        raise AssertionError
+
+
+def test_one_thread_is_held_until_the_last_computation_leaves():
+    def blas_threads():
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    @one_thread()
+    def inside():
+        return blas_threads()
+
+    with threadpool_limits(2):
+        before = blas_threads()
+        with one_thread():
+            assert inside() == {1}
+            with ThreadPoolExecutor(1) as pool:
+                assert pool.submit(inside).result() == {1}
+            assert blas_threads() == {1}
+        assert blas_threads() == before

@@ -5,6 +5,7 @@ empty part. METIS and Mt-KaHyPar make parts of about the same weight; spectral c
 of any size and need no extra package.
 """
 
+from coterie._checks import as_seed
 from coterie._graphs._bipartite import (
     LabelGraph,
     MatrixGraph,
@@ -21,7 +22,7 @@ from coterie._graphs._cluster_rows import (
 )
 from coterie._graphs._hypergraph import cut_hypergraph
 from coterie._graphs._metis import cut_bipartite_graph, cut_graph
-from coterie._graphs._options import as_seed, check_partitioner
+from coterie._graphs._options import check_partitioner
 from coterie._graphs._spectral import (
     BipartiteParts,
     cut_blocks,
@@ -30,7 +31,6 @@ from coterie._graphs._spectral import (
     spectral_cut,
     transfer_cut,
 )
-from coterie._graphs._threads import one_thread
 
 __all__ = [
     "BipartiteParts",
@@ -51,7 +51,6 @@ __all__ = [
     "fit_kmeans",
     "incidence_of",
     "most_rows",
-    "one_thread",
     "similarity_cut",
     "spectral_cut",
     "transfer_cut",

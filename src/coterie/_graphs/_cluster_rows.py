@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from coterie._graphs._threads import one_thread
 from coterie._kernels.clusters import nearest_centers
+from coterie._limits import one_thread
 from coterie._progress import track_progress
 from coterie.blocks import draw_objects
 
@@ -38,7 +38,7 @@ class Clustered(NamedTuple):
     """(k, d): the centre of each part."""
 
 
-@one_thread
+@one_thread()
 def cluster_rows(
     rows: NDArray[np.float64],
     n_parts: int,
@@ -114,7 +114,7 @@ def most_rows(n_parts: int, n_dimensions: int) -> int:
     return max(most, _ROWS_PER_PART * n_parts)
 
 
-@one_thread
+@one_thread()
 def fit_kmeans(
     rows: NDArray[np.float64],
     n_parts: int,

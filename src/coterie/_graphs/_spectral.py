@@ -27,9 +27,8 @@ from coterie._graphs._bipartite import (
     scale_matrix,
 )
 from coterie._graphs._cluster_rows import cluster_rows, fill_empty_parts, most_rows
-from coterie._graphs._threads import one_thread
 from coterie._kernels.clusters import add_rows, nearest_centers
-from coterie._limits import check_fits
+from coterie._limits import check_fits, one_thread
 from coterie._progress import track_progress
 from coterie.blocks import LabelBlocks, Lookup, Rule, sample_rows
 
@@ -77,7 +76,7 @@ class Embedding(NamedTuple):
 # --- cuts --------------------------------------------------------------------------------------
 
 
-@one_thread
+@one_thread()
 def transfer_cut(
     B: Any, n_parts: int, *, skip_first: bool = False, random_state: int = 0, n_init: int = 10
 ) -> BipartiteParts:
@@ -129,7 +128,7 @@ def transfer_cut(
     return BipartiteParts(objects, graph.named(nearest))
 
 
-@one_thread
+@one_thread()
 def similarity_cut(
     B: Any, n_parts: int, *, skip_first: bool = False, random_state: int = 0, n_init: int = 10
 ) -> NDArray[np.int64]:
@@ -149,7 +148,7 @@ def similarity_cut(
     return _cluster(rows, graph, n_parts, random_state, n_init)[0]
 
 
-@one_thread
+@one_thread()
 def spectral_cut(
     similarity: Any,
     n_parts: int,
@@ -203,7 +202,7 @@ class BlockCut(NamedTuple):
     """(K,): the part of each cluster."""
 
 
-@one_thread
+@one_thread()
 def cut_blocks(
     blocks: LabelBlocks,
     n_parts: int,

@@ -11,7 +11,7 @@ from numba import prange
 
 from coterie._kernels._cache import cache_directory
 
-__all__ = ["njit", "parallel_njit", "prange"]
+__all__ = ["njit", "parallel_njit", "prange", "threads_are_lost"]
 
 _CACHE = cache_directory()
 
@@ -57,6 +57,11 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
+
+
+def threads_are_lost() -> bool:
+    """Return whether this process was forked after numba had started its threads."""
+    return _Threads.lost
 
 
 def parallel_njit(function: Callable[..., Any]) -> Any:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.decomposition import PCA
 
+from coterie._limits import one_thread
 from coterie.choosing._structure import CLEAR, StructureTest, structure_test
 from coterie.ensemble import Ensemble
-from coterie.generation._threads import one_thread
 
 __all__ = ["Caution", "cautions"]
 

@@ -15,10 +15,9 @@ from coterie._graphs import (
     fill_empty_parts,
     fit_kmeans,
     incidence_of,
-    one_thread,
 )
 from coterie._kernels.clusters import add_rows
-from coterie._limits import check_fits
+from coterie._limits import check_fits, one_thread
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._wspa import cosine_factor
 from coterie.ensemble import Ensemble
@@ -236,7 +235,7 @@ class CoassociationKMeans(BaseConsensus):
         self.n_iter_ = found.n_iter
         return found.labels
 
-    @one_thread
+    @one_thread()
     def _cluster(self, ensemble: Ensemble) -> KMeansResult:
         assert self.n_clusters is not None
         options = {

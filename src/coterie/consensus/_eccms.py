@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from coterie._about import IN_NO_CLUSTER, MethodWords
-from coterie._graphs import incidence_of, one_thread
-from coterie._limits import check_fits
+from coterie._graphs import incidence_of
+from coterie._limits import check_fits, one_thread
 from coterie._linkage import Tree, merge_sums
 from coterie._progress import track_progress
 from coterie.consensus._tree import TreeConsensus
@@ -32,7 +32,7 @@ def shared_weight(ensemble: Ensemble, weights: NDArray[np.float64]) -> NDArray[n
     return table / ensemble.n_partitions
 
 
-@one_thread
+@one_thread()
 def enhance(
     A: NDArray[np.float64],
     H: NDArray[np.float64],

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from coterie._graphs import as_seed, cut_blocks
+from coterie._checks import as_seed
+from coterie._graphs import cut_blocks
 from coterie._kernels.clusters import count_parts
 from coterie._kernels.support import tally
 from coterie.blocks import LabelBlocks, Rule

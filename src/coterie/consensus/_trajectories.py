@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie._graphs import one_thread
+from coterie._limits import one_thread
 
 __all__ = ["trajectory_similarity"]
 
 
-@one_thread
+@one_thread()
 def trajectory_similarity(graph: NDArray[np.float64], n_steps: int) -> NDArray[np.float64]:
     """Return the cosines of the random walks from each two vertices.
 

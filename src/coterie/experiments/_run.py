@@ -10,12 +10,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from coterie._limits import one_thread
 from coterie.datasets import Dataset, available, load
 from coterie.datasets._load import DATA_VARIABLE
 from coterie.experiments._frame import Experiment, Results, Task
 from coterie.experiments._store import Store, write_text
 from coterie.experiments._tables import Table
-from coterie.generation._threads import one_thread, run_unordered
+from coterie.generation._parallel import run_unordered
 
 __all__ = ["Report", "run_experiment"]
 

@@ -17,7 +17,7 @@ from sklearn.neighbors import VALID_METRICS, NearestNeighbors
 from sklearn.pipeline import Pipeline
 
 from coterie._encode import MISSING
-from coterie.generation._threads import one_thread
+from coterie._limits import one_thread
 
 __all__ = [
     "Draw",

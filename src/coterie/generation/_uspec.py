@@ -19,10 +19,11 @@ from coterie._graphs import (
     embed_bipartite,
     fill_empty_parts,
     fit_kmeans,
-    one_thread,
 )
 from coterie._labels import order_by_size
+from coterie._limits import one_thread
 from coterie._progress import track_progress
+from coterie._reading import check_table
 
 __all__ = ["USPEC"]
 
@@ -44,7 +45,7 @@ def choose_representatives(
     return np.unique(fitted.cluster_centers_, axis=0)
 
 
-@one_thread
+@one_thread()
 def nearest_representatives(
     X: NDArray[np.float64], representatives: NDArray[np.float64], n_neighbors: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -161,6 +162,7 @@ class USPEC(ClusterMixin, BaseEstimator):
         -------
         self : object
         """
+        check_table(X)
         data: NDArray[np.float64] = validate_data(self, X, dtype=np.float64)
         self._check(len(data))
         seed = as_seed(self.random_state)
@@ -199,7 +201,7 @@ class USPEC(ClusterMixin, BaseEstimator):
         scores = (self._centers**2).sum(axis=1) - 2.0 * rows @ self._centers.T
         return np.argmin(scores, axis=1).astype(np.int64)
 
-    @one_thread
+    @one_thread()
     def _embed(self, graph: MatrixGraph) -> NDArray[np.float64]:
         rows, _, self._table, *_ = embed_bipartite(graph, self.n_clusters)
         return rows

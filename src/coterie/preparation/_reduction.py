@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import normalize
 
-from coterie._graphs import one_thread
+from coterie._limits import one_thread
 from coterie.preparation._columns import Column
 
 __all__ = ["Reduction", "are_counts", "column_moments", "share_unit"]
@@ -82,7 +82,7 @@ class Reduction(NamedTuple):
     """Shape (n_components, n_columns)."""
 
     @classmethod
-    @one_thread
+    @one_thread()
     def fit(cls, matrix: Any, kind: str, n_components: int, random_state: Any) -> Self:
         """Find the components of a dense or sparse matrix."""
         n_components = min(n_components, matrix.shape[0] - 1, matrix.shape[1])
@@ -96,7 +96,7 @@ class Reduction(NamedTuple):
         svd = TruncatedSVD(n_components, random_state=random_state).fit(matrix)
         return cls(kind, offset, svd.components_)
 
-    @one_thread
+    @one_thread()
     def transform(self, matrix: Any) -> NDArray[Any]:
         """Return the components of the rows."""
         components = self.components.astype(matrix.dtype, copy=False).T

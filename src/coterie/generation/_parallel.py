@@ -1,72 +1,23 @@
-"""One thread per base run, and runs in parallel through whatever backend joblib has."""
+"""Calls in parallel, through whatever backend joblib has."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import threading
 import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager
-from functools import cache
+from contextlib import closing
 from typing import Any
 
 import joblib
-import sklearn.cluster
-import sklearn.mixture  # noqa: F401  # the compiled parts are loaded before their threads are counted
 from sklearn.utils.parallel import Parallel, delayed
-from threadpoolctl import ThreadpoolController
 
 from coterie._processes import end_with, safe_children
 
-__all__ = ["one_thread", "run_unordered"]
+__all__ = ["run_unordered"]
 
 _ATTEMPTS = 3  # times that lost calls are run before we give up
-
-
-class _Holders:
-    """How many runs of this process hold BLAS at one thread, and what restores it."""
-
-    lock = threading.Lock()
-    count = 0
-    limiter: Any = None
-
-
-@cache
-def _controller(packages: frozenset[str]) -> ThreadpoolController:
-    """Return the thread pools of this process, looked up once for each set of packages."""
-    return ThreadpoolController()
-
-
-@contextmanager
-def one_thread(packages: frozenset[str] = frozenset()) -> Iterator[None]:
-    """Hold BLAS and OpenMP at one thread.
-
-    Several threads add partial sums in the order in which they finish (scikit-learn's k-means
-    does), which changes the last bit from run to run. BLAS counts its threads per process, so
-    the first run to enter sets the limit and the last to leave restores it, whichever threads
-    they are in; OpenMP counts them per calling thread.
-
-    Parameters
-    ----------
-    packages : frozenset of str
-        The packages whose compiled parts are about to run; new ones are looked for new pools.
-    """
-    controller = _controller(packages)
-    with _Holders.lock:
-        if _Holders.count == 0:
-            _Holders.limiter = controller.limit(limits=1, user_api="blas")
-        _Holders.count += 1
-    try:
-        with controller.limit(limits=1, user_api="openmp"):
-            yield
-    finally:
-        with _Holders.lock:
-            _Holders.count -= 1
-            if _Holders.count == 0:
-                _Holders.limiter.restore_original_limits()
-                _Holders.limiter = None
 
 
 def run_unordered(
