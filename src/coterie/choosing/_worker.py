@@ -87,7 +87,7 @@ def _fresh(estimator: Any) -> Any:
 
 def _warm_up(estimator: Any, ensemble: Ensemble) -> None:
     """Compile what the method needs, on a few objects, so that it is not timed."""
-    few = _rows_of(ensemble, np.linspace(0, ensemble.n_objects - 1, 60).round().astype(int))
+    few = rows_of(ensemble, np.linspace(0, ensemble.n_objects - 1, 60).round().astype(int))
     _quietly(lambda: _fresh(estimator).fit(few))
 
 
@@ -99,7 +99,7 @@ def _estimate(job: Job, ensemble: Ensemble) -> float | None:
     rng = np.random.default_rng(job.seed)
     taken = []
     for part in _PILOT_PARTS:
-        few = _rows_of(ensemble, np.sort(rng.choice(n, n // part, replace=False)))
+        few = rows_of(ensemble, np.sort(rng.choice(n, n // part, replace=False)))
         # Time on the processor: what others do on the machine must not count.
         start = time.process_time()
         if _quietly(lambda few=few: _fresh(job.estimator).fit(few)) is None:  # type: ignore[misc]
@@ -118,7 +118,7 @@ def _quietly(action: Callable[[], Any]) -> Any:
     return None
 
 
-def _rows_of(ensemble: Ensemble, rows: NDArray[np.int64]) -> Ensemble:
+def rows_of(ensemble: Ensemble, rows: NDArray[np.int64]) -> Ensemble:
     rows = np.unique(rows)
     labels = ensemble.labels[rows]
     seen = (labels >= 0).any(axis=0)
