@@ -15,6 +15,7 @@ from scipy import sparse
 
 import naive
 from coterie import Ensemble, MemoryLimitError, _encode
+from coterie._archives import write_archive
 from coterie.ensemble import as_ensemble
 from strategies import label_matrices, string_tables
 
@@ -776,7 +777,7 @@ def test_load_refuses_what_is_no_ensemble(tmp_path, full):
 )
 def test_load_checks_what_it_reads(tmp_path, full, change, words):
     arrays = {**full._arrays(), **change}
-    np.savez(tmp_path / "e.npz", **{k: v for k, v in arrays.items() if v is not None})
+    write_archive(tmp_path / "e.npz", {k: v for k, v in arrays.items() if v is not None})
     with pytest.raises(ValueError, match=words):
         Ensemble.load(tmp_path / "e.npz")
 
@@ -937,12 +938,16 @@ def test_names_that_occur_again_are_numbered():
         Ensemble(VOTES, names="abc")
 
 
-def test_a_file_without_names_is_read(tmp_path):
+def test_a_file_of_the_first_format_is_read(tmp_path):
     path = tmp_path / "x.npz"
     with pytest.warns(UserWarning, match="dropped"):
         ensemble = Ensemble([[-1, 0], [-1, 1]])
     ensemble.save(path)
     with np.load(path) as archive:
-        arrays = {name: archive[name] for name in archive.files if name != "names"}
+        arrays = {name: archive[name] for name in archive.files}
+    del arrays["names"], arrays["checksum"]
     np.savez(path, **arrays)
+    with pytest.raises(ValueError, match=r"x\.npz is not an ensemble file: it has no checksum"):
+        Ensemble.load(path)
+    np.savez(path, **(arrays | {"format": 1}))
     assert Ensemble.load(path) == ensemble

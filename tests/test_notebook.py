@@ -9,7 +9,7 @@ import sklearn
 
 from coterie import EAC, LACA, ConsensusClustering, Voting
 from coterie._notebook import fitted_html
-from coterie._png import blue_png, indexed_png
+from coterie.views._png import blue_png, indexed_png
 
 VOTES = [[0, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [1, 1, 1]]
 

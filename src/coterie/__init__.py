@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # for editors and type checkers; the names themselves come fr
     from coterie import metrics as metrics
     from coterie import plotting as plotting
     from coterie._limits import MemoryLimitError as MemoryLimitError
+    from coterie._progress import report_progress as report_progress
     from coterie.choosing import cluster_trust as cluster_trust
     from coterie.choosing import compare as compare
     from coterie.choosing import how_many_clusters as how_many_clusters
@@ -52,6 +53,7 @@ if TYPE_CHECKING:  # for editors and type checkers; the names themselves come fr
     from coterie.generation import BoostKMeans as BoostKMeans
     from coterie.generation import LACEnsemble as LACEnsemble
     from coterie.generation import RandomizedEnsemble as RandomizedEnsemble
+    from coterie.per_k import ConsensusPerK as ConsensusPerK
     from coterie.preparation import TablePreparation as TablePreparation
 
 __version__ = "0.1.0"
@@ -63,6 +65,7 @@ _HOME = {
     "select": "coterie.choosing",
     "structure_test": "coterie.choosing",
     "ConsensusClustering": "coterie.clustering",
+    "ConsensusPerK": "coterie.per_k",
     "Ensemble": "coterie.ensemble",
     "BoostKMeans": "coterie.generation",
     "LAC": "coterie.generation",
@@ -70,6 +73,7 @@ _HOME = {
     "MemoryLimitError": "coterie._limits",
     "RandomizedEnsemble": "coterie.generation",
     "TablePreparation": "coterie.preparation",
+    "report_progress": "coterie._progress",
     "USPEC": "coterie.generation",
 }
 _MODULES = ("datasets", "metrics", "plotting")

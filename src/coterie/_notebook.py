@@ -34,10 +34,10 @@ class FittedRepr:
 
 def fitted_html(model: Any) -> str:
     """Return what a fitted estimator found: size, number of clusters, confidence, heat map."""
-    from coterie._ordering import consensus_order
-    from coterie._png import blue_png, png_data_uri
-    from coterie.plotting._coassociation import mean_blocks
-    from coterie.plotting._style import PALETTE
+    from coterie.views._blocks import mean_blocks
+    from coterie.views._order import consensus_order
+    from coterie.views._palette import PALETTE
+    from coterie.views._png import blue_png, png_data_uri
 
     consensus = getattr(model, "consensus_", model)
     ensemble, labels, confidence = consensus.ensemble_, consensus.labels_, consensus.confidence_

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import warnings
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from coterie._archives import read_archive, write_archive
 from coterie._encode import (
     MISSING,
     Column,
@@ -23,15 +22,15 @@ from coterie._encode import (
     read_columns,
     recode,
 )
-from coterie._files import written_whole
+from coterie._files import escape_formulas, unescape_formulas, written_whole
 from coterie._limits import MemoryLimitError, check_fits
 from coterie._mat import read_mat
 from coterie._progress import track_progress
-from coterie._reading import ZippedArrays, check_regular, read_csv
+from coterie._reading import read_csv
 
 __all__ = ["Ensemble", "Patterns", "as_ensemble"]
 
-_FORMAT = 1
+_FORMAT = 2  # files of format 1 have no checksum
 _ROWS = 8192  # objects whose labels are written at a time, so that they stay in the cache
 _SMALL_OVERLAP = 256 * 1024**2  # bytes up to which the overlap is made whole when a part is needed
 _FIELDS = (
@@ -319,7 +318,9 @@ class Ensemble:
             f"the overlap of {n_all} clusters (int64)",
             hint="Use fewer partitions (select) or partitions with fewer clusters",
         )
-        return _frozen(count_overlap(self.labels, self.n_clusters, self.has_missing))
+        with track_progress("overlap of clusters", self.n_objects) as done:
+            counts = count_overlap(self.labels, self.n_clusters, self.has_missing, done)
+        return _frozen(counts)
 
     def tables(self, e: int) -> NDArray[np.int64]:
         """Return (k_e, K): the rows of `overlap` of partition e, without making all of it."""
@@ -531,41 +532,33 @@ class Ensemble:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the ensemble to a file (numpy's npz format, no pickle), whole or not at all."""
-        with written_whole(path) as temporary, open(temporary, "wb") as file:
-            np.savez(file, allow_pickle=False, **self._arrays())
+        write_archive(path, self._arrays())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Ensemble:
         """Read an ensemble that `save` wrote."""
         try:
-            check_regular(Path(path))
-            with open(path, "rb") as file:  # numpy leaves a broken archive open
-                made = cls._from_arrays(ZippedArrays(file, Path(path)), path)
+            return cls._from_arrays(read_archive(path), path)
         except MemoryLimitError:
             raise
-        except OSError as error:
-            if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
-                raise
-            raise ValueError(f"{path} is not an ensemble file: {error}.") from error
-        except (KeyError, TypeError, EOFError, BadZipFile, zlib.error) as error:
-            raise ValueError(f"{path} is not an ensemble file: {error}.") from error
-        except ValueError as error:
+        except (KeyError, TypeError, ValueError) as error:
             if "newer coterie" in str(error):
                 raise
             raise ValueError(
                 f"{path} is not an ensemble file: {error}. Label tables are read with "
                 "Ensemble.from_csv."
             ) from error
-        return made
 
     @classmethod
     def _from_arrays(cls, arrays: Mapping[str, NDArray[Any]], path: object) -> Ensemble:
-        """Return the ensemble of the arrays in a file; other arrays in it are not read."""
+        """Return the ensemble of the arrays in a file."""
         if int(arrays["format"]) > _FORMAT:
             raise ValueError(
                 f"{path} was written by a newer coterie (format {int(arrays['format'])}); "
                 "update coterie to read it."
             )
+        if int(arrays["format"]) > 1 and "checksum" not in arrays:
+            raise ValueError("it has no checksum, so it is damaged")
         encoded = _read_columns_of(arrays)
         n_partitions = len(encoded)
         made = object.__new__(cls)
@@ -623,7 +616,7 @@ class Ensemble:
         id_column : str, optional
             A column with the names of the objects, which is no partition.
         """
-        table = read_csv(Path(path), path, separator=separator)
+        table = unescape_formulas(read_csv(Path(path), path, separator=separator))
         if id_column is not None:
             if id_column not in table.columns:
                 raise ValueError(
@@ -661,7 +654,8 @@ class Ensemble:
         The header has the names of the partitions.
 
         A table of text does not say what is a number: a partition whose names are strings, but
-        all of them read like numbers, comes back with numbers. `save` keeps everything.
+        all of them read like numbers, comes back with numbers. `save` keeps everything. Text that a
+        spreadsheet would run as a formula gets a quote (') in front, which `from_csv` takes away.
         """
         import polars as pl
 
@@ -681,7 +675,7 @@ class Ensemble:
             values = pl.Series(categories)[np.maximum(self.labels[:, e], 0)]
             columns[self.names[e]] = pl.select(pl.when(pl.Series(seen)).then(values)).to_series()
         with written_whole(path) as temporary:
-            pl.DataFrame(columns).write_csv(temporary, separator=separator)
+            escape_formulas(pl.DataFrame(columns)).write_csv(temporary, separator=separator)
 
     # --- checks -------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ def naive_consensus(labels, clusters):
     for c in sorted(set(clusters)):
         shares = []
         for i, j in itertools.combinations(np.flatnonzero(clusters == c), 2):
-            both = [(a, b) for a, b in zip(labels[i], labels[j], strict=True) if min(a, b) >= 0]
+            both = [(a, b) for a, b in zip(labels[i], labels[j], strict=True) if -1 not in (a, b)]
             shares.append(sum(a == b for a, b in both) / len(both) if both else 0.0)
         found.append(np.mean(shares) if shares else np.nan)
     return np.array(found)

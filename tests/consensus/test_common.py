@@ -23,8 +23,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive
 from coterie import Ensemble
-from coterie._ordering import tree_of
 from coterie.consensus import CONSENSUS
+from coterie.views._order import tree_of
 from strategies import label_matrices, noisy_labels
 
 TAKES_LABELS = "X is a label matrix: the check feeds continuous features, which are refused"

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from coterie import Ensemble, compare, how_many_clusters, plotting
 from coterie.choosing import mean_ranks
-from coterie.plotting._choosing import calibration_curve, scaled_criteria
+from coterie.views._curves import calibration_curve, scaled_criteria
 from strategies import noisy_labels
 
 

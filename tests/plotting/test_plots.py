@@ -22,14 +22,19 @@ from coterie import (
     RandomizedEnsemble,
     Voting,
 )
-from coterie._ordering import tree_of
 from coterie.plotting import _style
-from coterie.plotting._clusters import confidence_quantiles, sorted_memberships
-from coterie.plotting._coassociation import mean_blocks
-from coterie.plotting._features import heaviest_features
-from coterie.plotting._partitions import diversity_and_accuracy, likelihood_steps
-from coterie.plotting._projection import place_by_labels, place_objects
-from coterie.plotting._trees import choice_curve, contracted_tree, top_of_tree
+from coterie.views import _palette
+from coterie.views._blocks import mean_blocks
+from coterie.views._clusters import (
+    confidence_quantiles,
+    diversity_and_accuracy,
+    heaviest_features,
+    sorted_memberships,
+)
+from coterie.views._curves import choice_curve, likelihood_steps
+from coterie.views._order import tree_of
+from coterie.views._projection import place_by_labels, place_objects
+from coterie.views._trees import contracted_tree, top_of_tree
 from strategies import label_matrices
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -71,9 +76,9 @@ def test_few_blocks_are_the_coassociation(labels, data):
 
 @pytest.mark.parametrize("dense_cells", [1 << 22, 0])
 def test_blocks_are_shares_of_the_votes(monkeypatch, dense_cells):
-    from coterie.plotting import _coassociation
+    from coterie.views import _blocks
 
-    monkeypatch.setattr(_coassociation, "_DENSE_CELLS", dense_cells)
+    monkeypatch.setattr(_blocks, "_DENSE_CELLS", dense_cells)
     rng = np.random.default_rng(0)
     labels = rng.integers(-1, 3, size=(23, 4))
     order = rng.permutation(23)
@@ -361,10 +366,10 @@ def lightness(colour):
 
 
 def test_neighbours_in_the_palette_differ_in_grey():
-    values = [lightness(colour) for colour in _style.PALETTE]
-    assert len(set(_style.PALETTE)) == len(values)
+    values = [lightness(colour) for colour in _palette.PALETTE]
+    assert len(set(_palette.PALETTE)) == len(values)
     assert (np.abs(np.diff(values)) >= 12).all()
-    assert _style.cluster_marker(0) != _style.cluster_marker(len(values))
+    assert _palette.cluster_marker(0) != _palette.cluster_marker(len(values))
 
 
 def test_few_partitions_are_named():

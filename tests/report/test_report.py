@@ -321,7 +321,7 @@ def test_a_method_without_a_tree_is_fitted_again(model):
 
 
 def test_many_objects_are_merged_from_the_clusters(monkeypatch, model):
-    from coterie.report import _cuts
+    from coterie.views import _cuts
 
     monkeypatch.setattr(_cuts, "REFIT_MOST", 10)
     voting = Voting(n_clusters=3).fit(model.ensemble_)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances, silhouette_samples
 from sklearn.utils import check_array, check_random_state
 
@@ -19,7 +20,7 @@ from coterie.choosing._resampling import (
     Resampled,
     cuts_of_halves,
     resample,
-    runs_of_kmeans,
+    runs_on_parts,
 )
 from coterie.choosing._structure import StructureTest, structure_test
 from coterie.consensus import LWEA
@@ -453,7 +454,8 @@ def _resample(
         runs = lambda k: Ensemble(cuts[k])  # noqa: E731
     else:
         X = evidence.X
-        runs = lambda k: runs_of_kmeans(X, k, n_runs, max_samples, n_jobs, seed)  # noqa: E731
+        given: Any = {"max_samples": max_samples, "n_jobs": n_jobs, "seed": seed}
+        runs = lambda k: runs_on_parts(KMeans(n_init=3), X, k, n_runs, **given)  # noqa: E731
     return resample(numbers, runs)
 
 

@@ -13,13 +13,13 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._kernels.coassociation import share_matrix
 from coterie._limits import kernel_threads
 from coterie._progress import track_progress
-from coterie.choosing._worker import rows_of
+from coterie.choosing._worker import restrict_to
 from coterie.consensus._base import BaseConsensus, pass_seed
 from coterie.consensus._votes import ClusterVotes
 from coterie.ensemble import Ensemble
+from coterie.metrics import cluster_consensus
 
 __all__ = ["ClusterTrust", "cluster_trust"]
 
@@ -184,7 +184,7 @@ def cluster_trust(
         n_resamples = 0
     return ClusterTrust(
         size=np.bincount(labels, minlength=k),
-        consensus=_cluster_consensus(ensemble, labels, votes, rng),
+        consensus=_consensus(ensemble, labels, rng),
         nearest=nearest,
         between=between,
         stability=_stability(consensus, n_resamples, n_drawn, rng),
@@ -208,26 +208,22 @@ def _n_drawn(n_objects: int, n_clusters: int, most: int) -> int:
 # --- agreement ------------------------------------------------------------------------------------
 
 
-def _cluster_consensus(
-    ensemble: Ensemble, labels: NDArray[np.int64], votes: ClusterVotes, rng: np.random.Generator
+def _consensus(
+    ensemble: Ensemble, labels: NDArray[np.int64], rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Return the mean co-association over the pairs of each cluster, NaN where it has none."""
+    """Return the cluster consensus; where labels are missing, of some members of large clusters."""
     if not ensemble.has_missing:
-        size = np.bincount(labels).astype(np.float64)
-        pairs = ensemble.n_partitions * size * (size - 1)
-        together = (votes.votes * (votes.votes - 1)).sum(axis=1)
-        return np.divide(together, pairs, out=np.full(len(size), np.nan), where=pairs > 0)
-    found = np.full(len(votes.votes), np.nan)
-    for c in range(len(found)):
+        return cluster_consensus(ensemble, labels)
+    kept = []
+    for c in range(int(labels.max()) + 1):
         members = np.flatnonzero(labels == c)
         if len(members) > _MOST_MEMBERS:
-            members = np.sort(rng.choice(members, _MOST_MEMBERS, replace=False))
-        if len(members) > 1:
-            columns = np.ascontiguousarray(ensemble.compact_codes[:, members])
-            shares = share_matrix(columns, True, np.float64)
-            np.fill_diagonal(shares, 0.0)
-            found[c] = shares.sum() / (len(members) * (len(members) - 1))
-    return found
+            members = rng.choice(members, _MOST_MEMBERS, replace=False)
+        kept.append(members)
+    rows = np.sort(np.concatenate(kept))
+    return cluster_consensus(
+        ensemble if len(rows) == len(labels) else ensemble.take(rows), labels[rows]
+    )
 
 
 def _nearest_clusters(votes: ClusterVotes) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -274,7 +270,7 @@ def _resample(
     n, n_partitions = consensus.ensemble_.shape
     rows = np.sort(rng.choice(n, n_drawn, replace=False))
     columns = np.sort(rng.integers(0, n_partitions, min(n_partitions, _MOST_DRAWN)))
-    part = rows_of(consensus.ensemble_.select(columns), rows)
+    part = restrict_to(consensus.ensemble_.select(columns), rows)
     again = clone(consensus)
     for name, value in consensus.get_params(deep=False).items():
         if np.ndim(value) and name in consensus.object_parameters:

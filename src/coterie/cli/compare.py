@@ -145,7 +145,7 @@ def compare(
     from coterie.choosing import compare as run_all
 
     with (
-        step("Comparing methods", quiet=quiet) as tell,
+        step("Comparing methods", quiet=quiet, watching=True),
         notes.of_warnings(),
         refused_input({"n_clusters": "--clusters", "n_jobs": "--jobs"}),
     ):
@@ -158,7 +158,6 @@ def compare(
             time_limit=time_limit,
             n_jobs=jobs,
             random_state=seed,
-            callback=tell,
         )
     if output is not None:
         _write(comparison, output)

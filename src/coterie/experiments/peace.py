@@ -26,7 +26,6 @@ from scipy.spatial.distance import pdist
 from sklearn.cluster import KMeans, MiniBatchKMeans, SpectralClustering
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from coterie._ordering import vat_order
 from coterie.consensus import EAC, PEACE, BaumEagon
 from coterie.datasets import Dataset, make_complex_image, make_two_spirals
 from coterie.ensemble import Ensemble
@@ -35,6 +34,7 @@ from coterie.experiments._published import published
 from coterie.experiments._tables import Row, Table
 from coterie.generation import RandomizedEnsemble
 from coterie.metrics import class_f, consistency_index, pairwise_f
+from coterie.views._order import vat_order
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
+
+from coterie.choosing._resampling import AMBIGUOUS
+from coterie.plotting._style import SEQUENTIAL, get_axes, name_axes, tidy, whole_numbers
+from coterie.views._curves import CRITERION_NAMES, calibration_curve, scaled_criteria
+from coterie.views._palette import ACCENT, GREY, cluster_colour, cluster_marker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,27 +21,14 @@ if TYPE_CHECKING:
     from coterie.choosing import ClusterNumbers, Comparison, MeanRanks
 
 __all__ = [
-    "calibration_curve",
     "plot_agreement",
     "plot_calibration",
     "plot_consensus_cdf",
     "plot_critical_differences",
     "plot_delta_area",
     "plot_n_clusters",
-    "scaled_criteria",
 ]
 
-_NAMES = {
-    "score": "score",
-    "silhouette": "silhouette",
-    "isolation": "isolation",
-    "lifetime": "lifetime",
-    "pac": "PAC",
-    "delta_area": "delta area",
-    "cophenetic": "cophenetic",
-    "stability": "stability",
-}
-_SMALL_IS_GOOD = ("pac",)
 _MOST_LINES = 8  # that a legend can name
 
 
@@ -56,9 +50,6 @@ def plot_consensus_cdf(numbers: ClusterNumbers, *, ax: Axes | None = None, most:
     -------
     ax : matplotlib Axes
     """
-    from coterie.choosing._resampling import AMBIGUOUS
-    from coterie.plotting._style import ACCENT, GREY, get_axes, name_axes, tidy
-
     _check_runs(numbers)
     ax = get_axes(ax)
     grid = np.linspace(0.0, 1.0, numbers.cdf.shape[1])
@@ -112,8 +103,6 @@ def plot_delta_area(numbers: ClusterNumbers, *, ax: Axes | None = None) -> Axes:
     -------
     ax : matplotlib Axes
     """
-    from coterie.plotting._style import ACCENT, GREY, get_axes, name_axes, tidy, whole_numbers
-
     _check_runs(numbers)
     ax = get_axes(ax)
     values = numbers.criteria["delta_area"]
@@ -136,21 +125,6 @@ def _check_runs(numbers: ClusterNumbers) -> None:
         )
 
 
-def scaled_criteria(numbers: ClusterNumbers) -> dict[str, NDArray[np.float64]]:
-    """Return the criteria on a scale from 0 (worst number tried) to 1 (best).
-
-    What is better small is turned over; a criterion that is nowhere defined is left out.
-    """
-    scaled = {}
-    for name, values in numbers.criteria.items():
-        if name not in _NAMES or not np.isfinite(values).any():
-            continue
-        low, high = np.nanmin(values), np.nanmax(values)
-        share = (values - low) / (high - low) if high > low else np.ones(len(values))
-        scaled[name] = 1.0 - share if name in _SMALL_IS_GOOD and high > low else share
-    return scaled
-
-
 def plot_n_clusters(numbers: ClusterNumbers, *, ax: Axes | None = None) -> Axes:
     """Draw all criteria for the number of clusters side by side.
 
@@ -167,8 +141,6 @@ def plot_n_clusters(numbers: ClusterNumbers, *, ax: Axes | None = None) -> Axes:
     ax : matplotlib Axes
     """
     from matplotlib.patches import Rectangle
-
-    from coterie.plotting._style import ACCENT, get_axes, name_axes
 
     scaled = scaled_criteria(numbers)
     ax = get_axes(ax, height=0.55)
@@ -194,7 +166,7 @@ def plot_n_clusters(numbers: ClusterNumbers, *, ax: Axes | None = None) -> Axes:
         frame = Rectangle(place, 1, len(scaled), fill=False, color=ACCENT, linewidth=2.2)
         ax.add_patch(frame)
         frame.set_clip_on(False)
-    ax.set_yticks(range(len(scaled)), [_NAMES[name] for name in scaled])
+    ax.set_yticks(range(len(scaled)), [CRITERION_NAMES[name] for name in scaled])
     step = 1 if len(columns) <= 12 else 2
     ax.set_xticks(list(columns.values())[::step], [str(k) for k in list(columns)[::step]])
     name_axes(ax, "number of clusters", "")
@@ -218,11 +190,6 @@ def plot_agreement(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
     -------
     ax : matplotlib Axes
     """
-    from scipy.cluster.hierarchy import leaves_list, linkage
-    from scipy.spatial.distance import squareform
-
-    from coterie.plotting._style import SEQUENTIAL, get_axes
-
     n = len(comparison.methods)
     order = np.arange(n)
     if n > 2:
@@ -260,8 +227,6 @@ def plot_critical_differences(ranks: MeanRanks, *, ax: Axes | None = None) -> Ax
     -------
     ax : matplotlib Axes
     """
-    from coterie.plotting._style import ACCENT, get_axes
-
     ax = get_axes(ax, height=0.6, width=2.0)
     n = len(ranks.methods)
     low, high = int(np.floor(ranks.ranks.min())), int(np.ceil(ranks.ranks.max()))
@@ -305,33 +270,6 @@ def plot_critical_differences(ranks: MeanRanks, *, ax: Axes | None = None) -> Ax
     return ax
 
 
-class Calibration(NamedTuple):
-    """Confidence and how often it was right, by bins of confidence."""
-
-    confidence: NDArray[np.float64]
-    """Middle of each bin that holds enough objects."""
-    right: NDArray[np.float64]
-    """Share of its objects that are right."""
-    counts: NDArray[np.int64]
-
-
-def calibration_curve(counts: ArrayLike, right: ArrayLike, *, least: int = 10) -> Calibration:
-    """Return the share of right objects by bin of confidence.
-
-    Parameters
-    ----------
-    counts, right : array-like of shape (n_bins,)
-        Objects in equal bins of confidence from 0 to 1, and how many of these are right.
-    least : int, default=10
-        Bins with fewer objects are left out.
-    """
-    counts = np.asarray(counts, dtype=np.int64)
-    right = np.asarray(right, dtype=np.float64)
-    middles = (np.arange(len(counts)) + 0.5) / len(counts)
-    kept = counts >= least
-    return Calibration(middles[kept], right[kept] / counts[kept], counts[kept])
-
-
 def plot_calibration(
     counts: Mapping[str, tuple[ArrayLike, ArrayLike]], *, ax: Axes | None = None
 ) -> Axes:
@@ -349,16 +287,6 @@ def plot_calibration(
     -------
     ax : matplotlib Axes
     """
-    from coterie.plotting._style import (
-        ACCENT,
-        GREY,
-        cluster_colour,
-        cluster_marker,
-        get_axes,
-        name_axes,
-        tidy,
-    )
-
     ax = get_axes(ax, height=0.9, width=1.2)
     ax.plot([0, 1], [0, 1], color="0.3", linestyle=":", linewidth=1.0, label="confidence = right")
     few = len(counts) <= _MOST_LINES

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+
+from coterie.plotting._style import get_axes, name_axes, pixels, tidy
+from coterie.views._clusters import confidence_quantiles, sorted_memberships
+from coterie.views._fitted import fitted, fitted_attribute
+from coterie.views._palette import cluster_colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "confidence_quantiles",
-    "plot_confidence",
-    "plot_memberships",
-    "plot_sizes",
-    "sorted_memberships",
-]
+__all__ = ["plot_confidence", "plot_memberships", "plot_sizes"]
 
 _MOST_BARS = 30
-_QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 
 def plot_sizes(model: Any, *, max_clusters: int = _MOST_BARS, ax: Axes | None = None) -> Axes:
@@ -38,8 +35,6 @@ def plot_sizes(model: Any, *, max_clusters: int = _MOST_BARS, ax: Axes | None = 
     -------
     ax : matplotlib Axes
     """
-    from coterie.plotting._style import cluster_colour, fitted, get_axes, name_axes, tidy
-
     sizes = np.bincount(fitted(model).labels_)
     shown = sizes[:max_clusters]
     ax = get_axes(ax, height=0.6)
@@ -68,16 +63,6 @@ def _left_out(n: int, shown: int) -> str:
 # --- confidence ---------------------------------------------------------------------------------
 
 
-def confidence_quantiles(
-    labels: NDArray[np.int64], confidence: NDArray[np.float64], n_clusters: int
-) -> NDArray[np.float64]:
-    """Return (n_clusters, 7): least, 5 %, 25 %, 50 %, 75 %, 95 % and most in each cluster."""
-    order = np.argsort(labels, kind="stable")
-    ends = np.cumsum(np.bincount(labels))[:n_clusters]
-    members = np.split(confidence[order], ends)[:n_clusters]
-    return np.array([np.quantile(values, _QUANTILES) for values in members])
-
-
 def plot_confidence(model: Any, *, max_clusters: int = _MOST_BARS, ax: Axes | None = None) -> Axes:
     """Draw how sure the places of the objects are, cluster by cluster.
 
@@ -95,8 +80,6 @@ def plot_confidence(model: Any, *, max_clusters: int = _MOST_BARS, ax: Axes | No
     -------
     ax : matplotlib Axes
     """
-    from coterie.plotting._style import cluster_colour, fitted, get_axes, name_axes, tidy
-
     model = fitted(model)
     n = int(model.n_clusters_)
     shown = min(n, max_clusters)
@@ -121,29 +104,6 @@ def plot_confidence(model: Any, *, max_clusters: int = _MOST_BARS, ax: Axes | No
 # --- soft memberships ---------------------------------------------------------------------------
 
 
-class SortedMemberships(NamedTuple):
-    """Memberships of objects in a row, neighbours taken together where there are many."""
-
-    values: NDArray[np.float64]
-    """(m, k): the mean membership of the objects of each bar."""
-    edges: NDArray[np.int64]
-    """(m + 1,): bar b holds objects edges[b] to edges[b + 1] - 1 of the order."""
-    order: NDArray[np.int64]
-
-
-def sorted_memberships(
-    membership: ArrayLike, labels: NDArray[np.int64], most: int
-) -> SortedMemberships:
-    """Put objects cluster by cluster, the surest first, in at most `most` bars."""
-    membership = np.asarray(membership, dtype=np.float64)
-    own = membership[np.arange(len(labels)), labels]
-    order = np.lexsort((-own, labels))
-    m = min(len(order), most)
-    edges = np.linspace(0, len(order), m + 1).round().astype(np.int64)
-    sums = np.add.reduceat(membership[order], edges[:-1], axis=0)
-    return SortedMemberships(sums / np.diff(edges)[:, None], edges, order)
-
-
 def plot_memberships(model: Any, *, ax: Axes | None = None) -> Axes:
     """Draw the memberships of a soft consensus as stacked bars, the surest objects first.
 
@@ -159,10 +119,8 @@ def plot_memberships(model: Any, *, ax: Axes | None = None) -> Axes:
     -------
     ax : matplotlib Axes
     """
-    from coterie.plotting._style import cluster_colour, fitted, get_axes, name_axes, needs, pixels
-
     membership = np.asarray(
-        needs(model, "membership_", "PEACE, BaumEagon, MixtureModel and Voting have it.")
+        fitted_attribute(model, "membership_", "PEACE, BaumEagon, MixtureModel and Voting have it.")
     )
     labels = fitted(model).labels_
     ax = get_axes(ax, height=0.5)

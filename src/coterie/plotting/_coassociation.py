@@ -2,83 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coterie._ordering import consensus_order, vat_order
 from coterie.ensemble import Ensemble, as_ensemble
+from coterie.plotting._style import SEQUENTIAL, get_axes, name_axes, pixels
+from coterie.views._blocks import Blocks, cluster_borders, mean_blocks
+from coterie.views._fitted import fitted
+from coterie.views._order import consensus_order, vat_order
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Blocks", "mean_blocks", "plot_coassociation"]
+__all__ = ["plot_coassociation"]
 
 MOST_BLOCKS = 600
-_DENSE_CELLS = 1 << 22  # of the table of runs and clusters; beyond, it is kept sparse
-
-
-class Blocks(NamedTuple):
-    """Mean co-association between runs of neighbouring objects."""
-
-    edges: NDArray[np.int64]
-    """(m + 1,): run b holds the objects from edges[b] to edges[b + 1] - 1 of the order."""
-    shares: NDArray[np.float64]
-    """(m, m): of the votes on the pairs of two runs, the share for together."""
-
-
-def mean_blocks(
-    ensemble: Ensemble,
-    order: NDArray[np.int64],
-    most: int = MOST_BLOCKS,
-    *,
-    callback: Callable[[int, int], Any] | None = None,
-) -> Blocks:
-    """Return the co-association matrix in this order, at most `most` rows and columns.
-
-    With at most `most` objects this is the matrix itself. Otherwise neighbours share a row, and
-    a value is the share of votes for together among the votes on the pairs between two rows:
-    the mean of the matrix where no label is missing. Needs time and memory linear in the
-    number of objects.
-    """
-    from scipy.sparse import csr_array
-
-    from coterie._kernels.coassociation import missing_code
-
-    columns = ensemble.compact_codes
-    missing = missing_code(columns)
-    n = len(order)
-    m = min(n, most)
-    edges = np.linspace(0, n, m + 1).round().astype(np.int64)
-    block = np.repeat(np.arange(m), np.diff(edges))
-    together = np.zeros((m, m))
-    both = np.zeros((m, m))
-    for e, k in enumerate(ensemble.n_clusters):
-        narrow = columns[e][order]
-        seen = narrow != missing
-        codes = narrow.astype(np.int64)
-        if m * k <= _DENSE_CELLS:
-            cells = np.bincount(block[seen] * k + codes[seen], minlength=m * k)
-            table = cells.reshape(m, k).astype(np.float64)
-            together += table @ table.T
-        else:
-            ones = np.ones(int(seen.sum()))
-            sparse = csr_array((ones, (block[seen], codes[seen])), shape=(m, int(k)))
-            together += (sparse @ sparse.T).toarray()
-        present = np.bincount(block[seen], minlength=m).astype(np.float64)
-        both += np.outer(present, present)
-        if callback is not None:
-            callback(e + 1, ensemble.n_partitions)
-    shares = np.divide(together, both, out=np.zeros_like(together), where=both > 0)
-    return Blocks(edges, shares)
-
-
-def cluster_borders(labels: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where in the order another cluster begins, with 0 and n at the ends."""
-    starts = np.flatnonzero(np.diff(labels[order])) + 1
-    return np.concatenate([[0], starts, [len(order)]])
 
 
 def plot_coassociation(
@@ -122,8 +62,6 @@ def plot_coassociation(
     >>> votes = [[0, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [1, 1, 1]]
     >>> ax = plot_coassociation(EAC(n_clusters=2).fit(votes))
     """
-    from coterie.plotting._style import fitted, get_axes, pixels
-
     is_model = hasattr(model, "fit")
     consensus = fitted(model) if is_model else None
     ensemble = consensus.ensemble_ if consensus is not None else as_ensemble(model)
@@ -163,8 +101,6 @@ def _objects(order: Any, consensus: Any, ensemble: Ensemble) -> NDArray[np.int64
 
 
 def _draw_blocks(ax: Axes, blocks: Blocks, *, colorbar: bool) -> None:
-    from coterie.plotting._style import SEQUENTIAL, name_axes
-
     n = int(blocks.edges[-1])
     image = ax.imshow(
         blocks.shares,
@@ -186,8 +122,6 @@ def _draw_blocks(ax: Axes, blocks: Blocks, *, colorbar: bool) -> None:
 def _draw_clusters(ax: Axes, labels: NDArray[np.int64], order: NDArray[np.int64]) -> None:
     from matplotlib.collections import PatchCollection
     from matplotlib.patches import Rectangle
-
-    from coterie.plotting._style import pixels
 
     n = len(order)
     borders = cluster_borders(labels, order)

@@ -3,43 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+
+from coterie.plotting._style import SEQUENTIAL, get_axes, name_axes, pixels, tidy
+from coterie.views._clusters import heaviest_features
+from coterie.views._fitted import fitted_attribute
+from coterie.views._palette import cluster_colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["heaviest_features", "plot_feature_weights", "plot_words"]
+__all__ = ["plot_feature_weights", "plot_words"]
 
 _MOST_COLUMNS = 12
 
 
-class HeaviestFeatures(NamedTuple):
-    """The features that count most in each cluster."""
-
-    features: NDArray[np.int64]
-    """(k, m): heaviest first; ties by position."""
-    weights: NDArray[np.float64]
-    """(k, m)"""
-
-
-def heaviest_features(weights: ArrayLike, n_features: int) -> HeaviestFeatures:
-    """Return the `n_features` features of largest weight for each cluster."""
-    weights = np.asarray(weights, dtype=np.float64)
-    if weights.ndim != 2:
-        raise ValueError(f"weights must be (clusters, features); got shape {weights.shape}.")
-    order = np.argsort(-weights, axis=1, kind="stable")[:, :n_features]
-    return HeaviestFeatures(order, np.take_along_axis(weights, order, axis=1))
-
-
 def _weights_of(model: Any) -> NDArray[np.float64]:
-    from coterie.plotting._style import needs
-
     if isinstance(model, np.ndarray | list):
         return np.asarray(model, dtype=np.float64)
-    return np.asarray(needs(model, "feature_weights_", "LAC and WSBPA have it."))
+    return np.asarray(fitted_attribute(model, "feature_weights_", "LAC and WSBPA have it."))
 
 
 def _names(names: Sequence[Any] | NDArray[Any] | None, model: Any, n: int) -> list[str]:
@@ -85,8 +70,6 @@ def plot_feature_weights(
     -------
     ax : matplotlib Axes
     """
-    from coterie.plotting._style import SEQUENTIAL, cluster_colour, get_axes, name_axes, tidy
-
     weights = _weights_of(model)
     k, n = weights.shape
     words = _names(names, model, n)
@@ -144,8 +127,6 @@ def plot_words(
     -------
     ax : matplotlib Axes
     """
-    from coterie.plotting._style import cluster_colour, get_axes, pixels
-
     weights = _weights_of(model)
     k, n = weights.shape
     words = _names(names, model, n)

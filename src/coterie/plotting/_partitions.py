@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coterie.ensemble import Ensemble, as_ensemble
-from coterie.plotting._style import check_matplotlib
+from coterie.plotting._style import check_matplotlib, get_axes, name_axes, tidy, whole_numbers
+from coterie.plotting._trees import draw_choice
+from coterie.views._clusters import diversity_and_accuracy
+from coterie.views._curves import choice_curve, likelihood_steps
+from coterie.views._fitted import fitted, fitted_attribute
+from coterie.views._palette import ACCENT, GREY, cluster_colour, cluster_marker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "diversity_and_accuracy",
-    "likelihood_steps",
-    "plot_diversity",
-    "plot_likelihood",
-    "plot_reliability",
-]
+__all__ = ["plot_diversity", "plot_likelihood", "plot_reliability"]
 
 _MOST_NAMED = 12  # partitions with their names beside them; more would cover each other
 _MOST_GROUPS = 8  # told apart by colour and mark; more would be a legend and no picture
@@ -29,8 +28,6 @@ def _scatter_by_group(
     ax: Axes, x: NDArray[Any], y: NDArray[Any], sizes: Any, groups: NDArray[Any]
 ) -> None:
     """Draw points, those of each group in its own colour and mark."""
-    from coterie.plotting._style import cluster_colour, cluster_marker
-
     names = list(dict.fromkeys(str(g) for g in groups))
     few = 1 < len(names) <= _MOST_GROUPS
     of = np.array([str(g) for g in groups])
@@ -81,9 +78,7 @@ def plot_reliability(model: Any, *, ax: Axes | None = None) -> Axes:
     -------
     ax : matplotlib Axes
     """
-    from coterie.plotting._style import GREY, fitted, get_axes, name_axes, needs, tidy
-
-    rho = np.asarray(needs(model, "rho_", "LACA has it."))
+    rho = np.asarray(fitted_attribute(model, "rho_", "LACA has it."))
     model = fitted(model)
     r, weight = np.asarray(model.r_), np.abs(np.asarray(model.weights_)[:, 0])
     ax = get_axes(ax)
@@ -97,27 +92,6 @@ def plot_reliability(model: Any, *, ax: Axes | None = None) -> Axes:
     name_axes(ax, "r: joins what is apart in the consensus", "ρ: joins what belongs together")
     tidy(ax, grid="both")
     return ax
-
-
-class LikelihoodSteps(NamedTuple):
-    """What a method raised (or lowered) from step to step."""
-
-    steps: NDArray[np.int64]
-    values: NDArray[np.float64]
-    name: str
-
-
-def likelihood_steps(model: Any) -> LikelihoodSteps:
-    """Return the history of a fitted method."""
-    from coterie.plotting._style import fitted, needs
-
-    history = needs(model, "history_", "LACA and the methods with memberships have it.")
-    model = fitted(model)
-    if hasattr(history[0], "log_likelihood"):
-        values = np.array([step.log_likelihood for step in history])
-        return LikelihoodSteps(np.arange(1, 1 + len(values)), values, "log-likelihood")
-    values = np.asarray(history, dtype=np.float64)
-    return LikelihoodSteps(values[:, 0].astype(np.int64), values[:, 1], model.objective)
 
 
 def plot_likelihood(
@@ -144,21 +118,10 @@ def plot_likelihood(
     -------
     ax : matplotlib Axes
     """
-    from coterie.plotting._style import (
-        ACCENT,
-        fitted,
-        get_axes,
-        name_axes,
-        needs,
-        tidy,
-        whole_numbers,
-    )
-    from coterie.plotting._trees import choice_curve, draw_choice
-
     if over not in ("iterations", "clusters"):
         raise ValueError(f"over must be 'iterations' or 'clusters'; got {over!r}.")
     if over == "clusters":
-        needs(model, "n_clusters_path_", "LACA up to 20,000 distinct objects has it.")
+        fitted_attribute(model, "n_clusters_path_", "LACA up to 20,000 distinct objects has it.")
         model = fitted(model)
         ax = get_axes(ax, height=0.6)
         curve = choice_curve(model, max_clusters)
@@ -176,34 +139,6 @@ def plot_likelihood(
 
 
 # --- diversity ----------------------------------------------------------------------------------
-
-
-class DiversityAndAccuracy(NamedTuple):
-    """For each partition, how much it differs from the others and how good it is."""
-
-    diversity: NDArray[np.float64]
-    """(L,): 1 - mean NMI with the other partitions."""
-    accuracy: NDArray[np.float64]
-    """(L,): NMI with the reference."""
-
-
-def diversity_and_accuracy(ensemble: Ensemble, reference: ArrayLike) -> DiversityAndAccuracy:
-    """Return diversity and accuracy of each partition; NaN where there is nothing to compare."""
-    from coterie.metrics import pairwise_nmi
-    from coterie.metrics._tables import check_partition, nmi_of, tables_with
-
-    codes = check_partition(reference, "reference", ensemble.n_objects)
-    n = ensemble.n_partitions
-    accuracy = nmi_of(tables_with(codes, ensemble.labels, ensemble.n_clusters))
-    if n < 2:
-        return DiversityAndAccuracy(np.full(n, np.nan), accuracy)
-    shared = np.array(pairwise_nmi(ensemble))
-    np.fill_diagonal(shared, np.nan)
-    known = ~np.isnan(shared)
-    count = known.sum(axis=1)
-    total = np.where(known, shared, 0.0).sum(axis=1)
-    mean = np.divide(total, count, out=np.full(n, np.nan), where=count > 0)
-    return DiversityAndAccuracy(1.0 - mean, accuracy)
 
 
 def plot_diversity(
@@ -229,8 +164,6 @@ def plot_diversity(
     """
     check_matplotlib()
     from matplotlib.ticker import MaxNLocator
-
-    from coterie.plotting._style import fitted, get_axes, name_axes, tidy
 
     is_model = hasattr(model, "fit")
     ensemble = fitted(model).ensemble_ if is_model else as_ensemble(model)

@@ -2,57 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "ACCENT",
-    "GREY",
-    "HATCHES",
-    "MARKERS",
-    "PALETTE",
-    "cluster_colour",
-    "cluster_marker",
-    "get_axes",
-]
+__all__ = ["get_axes"]
 
-# After Okabe and Ito (2008) and Tol (2021): told apart in the common kinds of colour blindness.
-# Neighbours in the list differ in lightness, so that they stay apart in grey.
-PALETTE = (
-    "#0072B2",  # blue
-    "#E69F00",  # orange
-    "#117733",  # dark green
-    "#CC79A7",  # pink
-    "#882255",  # wine
-    "#56B4E9",  # sky
-    "#8A4B08",  # brown
-    "#44AA99",  # teal
-    "#332288",  # indigo
-    "#999933",  # olive
-)
-"""One colour per cluster; they start again after the last."""
-ACCENT = PALETTE[0]
-"""What a picture is about: the chosen number, the cut."""
-GREY = "#8A929C"
-"""What stands around it."""
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
-HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++", "ooo", "---", "|||", "***")
 SEQUENTIAL = "Blues"
 """Colour map of shares: light is never, dark is always."""
 WIDTH = 80 / 25.4
 """The width in inches at which everything must still be legible: a column of a journal."""
-
-
-def cluster_colour(cluster: int) -> str:
-    """Return the colour of a cluster."""
-    return PALETTE[cluster % len(PALETTE)]
-
-
-def cluster_marker(cluster: int) -> str:
-    """Return the mark of a cluster: another one when the colours start again."""
-    return MARKERS[(cluster + cluster // len(PALETTE)) % len(MARKERS)]
 
 
 def get_axes(ax: Axes | None, *, height: float = 0.75, width: float = 1.5) -> Axes:
@@ -109,31 +69,3 @@ def pixels(ax: Axes) -> tuple[int, int]:
     """Return the width and height of axes on the page, in pixels."""
     box = ax.get_window_extent()
     return max(1, round(box.width)), max(1, round(box.height))
-
-
-def fitted(model: Any) -> Any:
-    """Return the fitted consensus of a model: of ConsensusClustering or a pipeline the last part.
-
-    Raises TypeError for what has no `labels_`.
-    """
-    if hasattr(model, "steps"):  # a pipeline
-        model = model.steps[-1][1]
-    model = getattr(model, "consensus_", model)
-    if not hasattr(model, "labels_"):
-        from sklearn.exceptions import NotFittedError
-
-        raise NotFittedError(
-            f"model must be a fitted consensus method; got {type(model).__name__}. Call fit first."
-        )
-    return model
-
-
-def needs(model: Any, attribute: str, others: str) -> Any:
-    """Return a fitted attribute; TypeError that says which methods have it."""
-    model = fitted(model)
-    value = getattr(model, attribute, None)
-    if value is None:
-        raise TypeError(
-            f"{type(model).__name__} has no {attribute}, which this plot shows. {others}"
-        )
-    return value

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie.plotting._trees import readable_range
+from coterie.views._curves import readable_range
 
 __all__ = ["choice_chart", "trust_chart"]
 

@@ -10,17 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coterie._ordering import consensus_order
 from coterie.choosing import ClusterNumbers, cautions
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._votes import ClusterVotes
 from coterie.ensemble import Ensemble
 from coterie.generation._runs import name_of
-from coterie.plotting._coassociation import mean_blocks
-from coterie.plotting._projection import place_objects
-from coterie.plotting._trees import choice_curve
-from coterie.report._cuts import Cuts, as_groups, cut_at_numbers
-from coterie.report._profiles import profiles
 from coterie.report._words import (
     BY_SCORE,
     describe_base,
@@ -28,6 +22,12 @@ from coterie.report._words import (
     methods_text,
     reason_for_number,
 )
+from coterie.views._blocks import mean_blocks
+from coterie.views._curves import choice_curve
+from coterie.views._cuts import Cuts, as_groups, cut_at_numbers
+from coterie.views._order import consensus_order
+from coterie.views._profiles import profiles
+from coterie.views._projection import place_objects
 
 __all__ = ["SCORES", "summarize"]
 

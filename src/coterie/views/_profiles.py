@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.report._cuts import Cuts
+from coterie.views._cuts import Cuts
 
 __all__ = ["profiles"]
 

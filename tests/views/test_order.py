@@ -7,9 +7,9 @@ from scipy.cluster.hierarchy import fcluster
 
 import naive
 from coterie import EAC, HNE, LACA, Ensemble, MSTEClust, Voting
-from coterie import _ordering as ordering
 from coterie._labels import order_by_size
-from coterie._ordering import consensus_order, leaf_order, tree_of, vat_order
+from coterie.views import _order as ordering
+from coterie.views._order import consensus_order, leaf_order, tree_of, vat_order
 from strategies import label_matrices
 
 

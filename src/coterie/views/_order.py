@@ -6,8 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
 
+from coterie._kernels.coassociation import Codes
+from coterie._kernels.linkage import cut_merges, name_clusters, scipy_tree, smallest_leaves
+from coterie._kernels.vat import least_shares, nearest_of_sample, visit_nearest
 from coterie._labels import order_by_size
+from coterie.consensus._votes import ClusterVotes
 from coterie.ensemble import Ensemble, compact_codes
 
 __all__ = ["ConsensusTree", "consensus_order", "leaf_order", "tree_of", "vat_order"]
@@ -33,16 +39,12 @@ class ConsensusTree(NamedTuple):
 
     def cut(self, n_clusters: int) -> NDArray[np.int64]:
         """Return the labels, largest cluster first."""
-        from coterie._kernels.linkage import cut_merges
-
         n = len(self.first) + 1
         return order_by_size(cut_merges(self.first, self.second, n - n_clusters, n))
 
 
 def tree_of(consensus: Any) -> ConsensusTree | None:
     """Return the tree of a fitted method: its linkage or its spanning tree; None without."""
-    from coterie._kernels.linkage import name_clusters, scipy_tree, smallest_leaves
-
     n = len(consensus.labels_)
     linkage = getattr(consensus, "linkage_", None)
     if linkage is not None and len(linkage) == n - 1 and n > 1:
@@ -61,8 +63,6 @@ def leaf_order(linkage: NDArray[np.float64]) -> NDArray[np.int64]:
 
     Every cut of the tree is a row of runs in this order.
     """
-    from scipy.cluster.hierarchy import leaves_list
-
     n = len(linkage) + 1
     sizes = np.concatenate([np.ones(n), linkage[:, 3]])
     left, right = linkage[:, 0].astype(np.int64), linkage[:, 1].astype(np.int64)
@@ -109,11 +109,6 @@ def _cluster_places(consensus: Any, place: NDArray[np.float64]) -> NDArray[np.fl
 
 def cluster_tree(ensemble: Ensemble, labels: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the average linkage of clusters by the co-association between their objects."""
-    from scipy.cluster.hierarchy import linkage
-    from scipy.spatial.distance import squareform
-
-    from coterie.consensus._votes import ClusterVotes
-
     k = int(labels.max()) + 1
     votes = ClusterVotes.tally(ensemble, labels, k)
     together = votes.votes.astype(np.float64) @ votes.votes.T
@@ -157,28 +152,19 @@ def vat_order(ensemble: Ensemble) -> NDArray[np.int64]:
 
 
 def _vat(rows: NDArray[np.int32], n_codes: int, has_missing: bool) -> NDArray[np.int64]:
-    from coterie._kernels.coassociation import count_dtype, missing_code
-    from coterie._kernels.vat import least_shares, visit_nearest
-
-    columns = compact_codes(rows, n_codes)
-    kind = (missing_code(columns), has_missing, np.empty(0, dtype=count_dtype(len(columns))))
-    start = int(np.argmin(least_shares(columns, *kind)))
-    return np.asarray(visit_nearest(columns, *kind, start))
+    codes = Codes.of(compact_codes(rows, n_codes), has_missing)
+    return np.asarray(visit_nearest(codes, int(np.argmin(least_shares(codes)))))
 
 
 def _ranks_by_sample(
     rows: NDArray[np.int32], sample: NDArray[np.int64], n_codes: int, has_missing: bool
 ) -> NDArray[np.float64]:
     """Return a rank per row: that of the sampled row it is most similar to."""
-    from coterie._kernels.coassociation import count_dtype, missing_code
-    from coterie._kernels.vat import nearest_of_sample
-
     rank = np.empty(len(rows))
     place = np.empty(len(sample))
     place[_vat(rows[sample], n_codes, has_missing)] = np.arange(len(sample))
     rank[sample] = place
     others = np.setdiff1d(np.arange(len(rows)), sample)
     columns = compact_codes(rows[np.concatenate([sample, others])], n_codes)
-    kind = (missing_code(columns), has_missing, np.empty(0, dtype=count_dtype(len(columns))))
-    rank[others] = place[nearest_of_sample(columns, *kind, len(sample))]
+    rank[others] = place[nearest_of_sample(Codes.of(columns, has_missing), len(sample))]
     return rank

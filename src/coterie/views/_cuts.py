@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -9,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from coterie._kernels.linkage import cut_merges, smallest_leaves
 from coterie._labels import order_by_size
-from coterie._ordering import cluster_tree, tree_of
 from coterie.consensus._tree import TreeConsensus
+from coterie.views._order import cluster_tree, tree_of
 
 __all__ = ["Cuts", "cut_at_numbers", "nearby_numbers"]
 
@@ -100,8 +102,6 @@ def _refit(
     consensus: Any, numbers: Sequence[int], callback: Callable[[int, int], Any] | None
 ) -> dict[int, NDArray[np.int64]]:
     """Fit again for each number; what fails, or gives another number, is left out."""
-    import warnings
-
     found = {}
     for done, j in enumerate(numbers):
         if callback is not None:
@@ -124,8 +124,6 @@ def _refit(
 
 def _merge(consensus: Any, numbers: Sequence[int]) -> dict[int, NDArray[np.int64]]:
     """Merge the clusters that there are."""
-    from coterie._kernels.linkage import cut_merges, smallest_leaves
-
     k = int(consensus.n_clusters_)
     if not numbers or k < 3:
         return {}

@@ -6,6 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, diags_array
+from scipy.sparse.linalg import svds
+from sklearn.decomposition import PCA
 
 from coterie.ensemble import Ensemble
 
@@ -48,8 +51,6 @@ def place_objects(
 
 
 def _components(X: NDArray[np.float64]) -> Projection:
-    from sklearn.decomposition import PCA
-
     if len(X) < 2 or not (X[0] != X).any():
         return Projection(np.zeros((len(X), 2)), ("component 1", "component 2"), "components")
     pca = PCA(2, random_state=0)
@@ -66,8 +67,6 @@ def place_by_labels(ensemble: Ensemble) -> Projection:
     degree. Objects with the same labels share a place. Needs memory linear in the size of the
     ensemble.
     """
-    from scipy.sparse import csr_array, diags_array
-
     patterns = ensemble.patterns
     rows, n_columns = patterns.labels, int(ensemble.offsets[-1])
     seen = rows >= 0
@@ -96,8 +95,6 @@ def place_by_labels(ensemble: Ensemble) -> Projection:
 
 def _leading_vectors(scaled: Any, n_vectors: int) -> NDArray[np.float64]:
     """Return the left singular vectors times their values, largest first; zeros where fewer."""
-    from scipy.sparse.linalg import svds
-
     small = min(scaled.shape)
     if small <= 300:
         u, s, _ = np.linalg.svd(scaled.toarray(), full_matrices=False)
