@@ -343,7 +343,7 @@ class Ensemble:
 
         rows, counts, _ = self.patterns  # in the order of their first objects
         first, sizes = describe_clusters(rows, counts, self.offsets)
-        return _frozen(first), _frozen(sizes)
+        return frozen(first), frozen(sizes)
 
     def tables(self, e: int) -> NDArray[np.int64]:
         """Return (k_e, K): the rows of `overlap` of partition e, without making all of it."""

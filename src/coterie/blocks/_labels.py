@@ -227,7 +227,7 @@ class LabelBlocks:
         rows = self.take(objects)
         whole = object.__new__(Ensemble)
         columns = [Column(rows[:, e], c) for e, c in enumerate(self.categories)]
-        whole._init_from_columns(columns, None, None, None, None, None, self.names)
+        whole._init_from_columns(columns, names=self.names)
         return whole.take(slice(None))
 
     def encode(self, labels: Any) -> NDArray[np.int32]:
@@ -363,7 +363,8 @@ def _add(left: tuple[Any, ...], right: tuple[Any, ...]) -> tuple[Any, ...]:
 def _overlap(
     codes: NDArray[np.int32], counts: Any, n_clusters: NDArray[np.int64], has_missing: bool
 ) -> tuple[NDArray[np.int64]]:
-    return (count_overlap(codes, n_clusters, has_missing),)
+    done = np.zeros(1, dtype=np.int64)  # progress counts blocks
+    return (count_overlap(codes, n_clusters, has_missing, done),)
 
 
 def _describe(
