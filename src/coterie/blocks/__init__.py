@@ -5,7 +5,7 @@ integers (real numbers are rounded to fixed point first), so that a result does 
 rows are divided into blocks, or on the order in which blocks are done.
 """
 
-from coterie.blocks._labels import LabelBlocks, as_label_blocks, is_blocks
+from coterie.blocks._labels import LabelBlocks, as_label_blocks, is_blocks, merge_distinct
 from coterie.blocks._rules import Lookup, Rule
 from coterie.blocks._sources import BlockError, open_source
 from coterie.blocks._sums import (
@@ -28,6 +28,7 @@ __all__ = [
     "draw_objects",
     "fixed_point",
     "is_blocks",
+    "merge_distinct",
     "open_source",
     "reduce_rows",
     "sample_rows",

@@ -19,7 +19,7 @@ from coterie.blocks._run import delay_blocks, iterate_blocks, reduce_blocks
 from coterie.blocks._sources import Source, array_source, dask_source, open_source
 from coterie.ensemble import Ensemble
 
-__all__ = ["LabelBlocks", "as_label_blocks", "is_blocks"]
+__all__ = ["LabelBlocks", "as_label_blocks", "is_blocks", "merge_distinct"]
 
 
 class Codes(NamedTuple):
@@ -206,7 +206,7 @@ class LabelBlocks:
         return found
 
     def _find_distinct(self, most: int) -> Any:
-        merge = partial(_merge_distinct, most=most)
+        merge = partial(merge_distinct, most=most)
         if self.source.on_dask:
             return self.reduce(_distinct, merge, most)
         given = [(self.codes, _distinct, start, most) for start in self._starts]
@@ -225,10 +225,8 @@ class LabelBlocks:
     def sample(self, objects: NDArray[np.int64]) -> Ensemble:
         """Return the ensemble of some objects, given in rising order."""
         rows = self.take(objects)
-        whole = object.__new__(Ensemble)
         columns = [Column(rows[:, e], c) for e, c in enumerate(self.categories)]
-        whole._init_from_columns(columns, names=self.names)
-        return whole.take(slice(None))
+        return Ensemble._made_of(columns, names=self.names).take(slice(None))
 
     def encode(self, labels: Any) -> NDArray[np.int32]:
         """Return the codes of new label rows in the vocabulary of these blocks."""
@@ -385,7 +383,7 @@ def _distinct(codes: NDArray[np.int32], start: int, most: int) -> Any:
     return None if len(first) > most else (codes[first], counts)
 
 
-def _merge_distinct(left: Any, right: Any, *, most: int) -> Any:
+def merge_distinct(left: Any, right: Any, *, most: int) -> Any:
     """Merge the distinct rows of blocks; None where there are more than `most`."""
     if left is None or right is None:
         return None

@@ -25,6 +25,7 @@ from coterie.consensus._in_blocks import (
     BlockColumn,
     Placement,
     SampleLabels,
+    draw_sample,
     place_blocks,
 )
 from coterie.consensus._unlabelled import (
@@ -195,13 +196,11 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
         """
         n = blocks.n_objects
         n_drawn = min(n, SAMPLE)
-        objects = np.sort(np.random.default_rng(0).choice(n, n_drawn, replace=False))
+        objects = draw_sample(n, n_drawn)
         self.sample_fit_ = clone(self).fit(blocks.sample(objects))
         self._say_sampled(n_drawn, n)
-        labels = self.sample_fit_.labels_
         n_parts = self.sample_fit_.n_clusters_
-        votes = ClusterVotes.count_rows(blocks.take(objects), labels, blocks.offsets, n_parts)
-        return SampleLabels(objects, labels, votes), n_parts
+        return SampleLabels.of(blocks, objects, self.sample_fit_.labels_, n_parts), n_parts
 
     def _say_sampled(self, n_drawn: int, n: int) -> None:
         if n_drawn < n:

@@ -26,6 +26,7 @@ __all__ = [
     "Placement",
     "SampleLabels",
     "cut_in_blocks",
+    "draw_sample",
     "label_rows",
     "place_blocks",
 ]
@@ -43,6 +44,22 @@ class SampleLabels(NamedTuple):
     """(m,)."""
     votes: ClusterVotes
 
+    @classmethod
+    def of(
+        cls,
+        blocks: LabelBlocks,
+        objects: NDArray[np.int64],
+        labels: NDArray[np.int64],
+        n_clusters: int,
+    ) -> SampleLabels:
+        """Count the votes of a sample; objects with the label -1 are not part of it."""
+        kept = labels >= 0
+        objects, labels = objects[kept], labels[kept]
+        rows = blocks.take(objects)
+        return cls(
+            objects, labels, ClusterVotes.count_rows(rows, labels, blocks.offsets, n_clusters)
+        )
+
     def __call__(self, codes: NDArray[np.int32], start: int) -> NDArray[np.int64]:
         """Return the cluster of each row."""
         if len(codes) == 0:
@@ -51,6 +68,13 @@ class SampleLabels(NamedTuple):
         low, high = np.searchsorted(self.objects, [start, start + len(codes)])
         found[self.objects[low:high] - start] = self.labels[low:high]
         return found
+
+
+def draw_sample(n_objects: int, n_drawn: int) -> NDArray[np.int64]:
+    """Return objects drawn at random, in rising order; always the same for the same numbers."""
+    if n_drawn >= n_objects:
+        return np.arange(n_objects)
+    return np.sort(np.random.default_rng(0).choice(n_objects, n_drawn, replace=False))
 
 
 class Placement(NamedTuple):

@@ -12,7 +12,7 @@ from coterie._labels import order_by_size
 from coterie._linkage import Tree
 from coterie.blocks import LabelBlocks, Rule
 from coterie.consensus._base import BaseConsensus, check_n_clusters
-from coterie.consensus._in_blocks import SampleLabels
+from coterie.consensus._in_blocks import SampleLabels, draw_sample
 from coterie.consensus._votes import ClusterVotes
 from coterie.ensemble import Ensemble
 
@@ -20,7 +20,6 @@ __all__ = ["MAX_OBJECTS", "TreeConsensus"]
 
 MAX_OBJECTS = 20_000
 """Default of `max_objects`."""
-_SEED = 0  # of the sample
 
 
 class TreeConsensus(BaseConsensus):
@@ -75,18 +74,13 @@ class TreeConsensus(BaseConsensus):
         assert self.n_clusters is not None
         n = blocks.n_objects
         n_drawn = min(n, self.max_objects or MAX_OBJECTS)
-        self.sample_ = _draw(n, n_drawn) if n_drawn < n else np.arange(n)
+        self.sample_ = draw_sample(n, n_drawn)
         self._say_sampled(n_drawn, n)
         check_n_clusters(self, self.n_clusters, n_drawn)
         tree = self._grow(blocks.sample(self.sample_))
         self.linkage_ = tree.to_scipy(1.0 - tree.link)
         labels = _cut_large(tree, self.n_clusters, self.min_share)
-        kept = labels >= 0
-        objects, labels = self.sample_[kept], labels[kept]
-        votes = ClusterVotes.count_rows(
-            blocks.take(objects), labels, blocks.offsets, self.n_clusters
-        )
-        return SampleLabels(objects, labels, votes), self.n_clusters
+        return SampleLabels.of(blocks, self.sample_, labels, self.n_clusters), self.n_clusters
 
     def _keep_and_cut(self, tree: Tree) -> NDArray[np.int64]:
         """Keep a tree of all objects, heights being 1 - similarity, and return its clusters."""
@@ -146,8 +140,4 @@ def _draw_sample(ensemble: Ensemble, max_objects: int | None) -> NDArray[np.int6
         return None
     if len(ensemble.patterns.counts) <= max_objects:
         return None
-    return _draw(ensemble.n_objects, max_objects)
-
-
-def _draw(n_objects: int, n_drawn: int) -> NDArray[np.int64]:
-    return np.sort(np.random.default_rng(_SEED).choice(n_objects, n_drawn, replace=False))
+    return draw_sample(ensemble.n_objects, max_objects)
