@@ -75,7 +75,14 @@ def read_input(
 ) -> Input:
     """Read features or clusterings, and say which of the two they were taken for."""
     from coterie import Ensemble
-    from coterie.cli._tables import file_kind, read_features, read_labels, read_table
+    from coterie.cli._tables import (
+        FEATURE_OPTIONS,
+        file_kind,
+        find_row_names,
+        read_features,
+        read_labels,
+        read_table,
+    )
     from coterie.cli.consense import load_ensemble
 
     source = "standard input" if str(path) == "-" else path.name
@@ -95,14 +102,15 @@ def read_input(
         "exclude": exclude or (),
         "missing": missing or (),
     }
+    if not preparing.transpose:
+        named = [*chosen["columns"], *chosen["exclude"]]
+        chosen["id_column"] = find_row_names(table, id_column, named, notes.add)
     if as_labels is None:
-        as_labels = _look_like_labels(table, chosen, notes)
+        as_labels = not preparing.is_for_genes and _look_like_labels(table, chosen, notes)
     if as_labels:
-        if preparing.is_plain:
-            raise InputError(
-                "--raw, --standardize and --impute are for features, not for clusterings."
-            )
-        partitions, names, ids, classes = read_labels(table, **chosen)
+        if preparing.is_plain or preparing.is_for_genes:
+            raise InputError(f"{FEATURE_OPTIONS} are for features, not for clusterings.")
+        partitions, names, ids, classes = read_labels(table, **chosen, note=notes.add)
         with notes.of_warnings(), refused_input():
             return Input(Ensemble(partitions, names=names), None, classes, source, ids)
     features = read_features(table, preparing, **chosen, note=notes.add)

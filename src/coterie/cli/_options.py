@@ -44,6 +44,13 @@ class RecipeName(StrEnum):
     laca = "laca"
 
 
+class Variation(StrEnum):
+    """How the variation of a feature is measured."""
+
+    mad = "mad"
+    variance = "variance"
+
+
 class Filling(StrEnum):
     """How missing features are filled."""
 
@@ -136,6 +143,47 @@ Impute = Annotated[
     typer.Option(
         "--impute",
         help="Like --raw, and fill missing numbers by this value of their column.",
+        rich_help_panel=_INPUT,
+    ),
+]
+Transpose = Annotated[
+    bool,
+    typer.Option(
+        "--transpose",
+        help="Rows are features (genes) and columns are objects (samples): exchange them. The "
+        "column of --id, or the first one if it holds text, has the names of the features.",
+        rich_help_panel=_INPUT,
+    ),
+]
+Log = Annotated[
+    bool,
+    typer.Option(
+        "--log", help="Take log2(x + 1) of all features, first of all.", rich_help_panel=_INPUT
+    ),
+]
+TopFeatures = Annotated[
+    int | None,
+    typer.Option(
+        "--top-features",
+        metavar="N",
+        min=1,
+        help="Keep only the N features that vary most, by the measure of --by.",
+        rich_help_panel=_INPUT,
+    ),
+]
+By = Annotated[
+    Variation,
+    typer.Option(
+        "--by",
+        help="How --top-features measures variation: median absolute deviation or variance.",
+        rich_help_panel=_INPUT,
+    ),
+]
+Center = Annotated[
+    bool,
+    typer.Option(
+        "--center",
+        help="Subtract the median of each feature, after --top-features.",
         rich_help_panel=_INPUT,
     ),
 ]

@@ -167,6 +167,7 @@ def deliver_results(model: Any, destinations: Destinations, notes: Notes, **deta
     with step("Writing the results", quiet=notes.quiet):
         destinations.write_files(summary)
     if not on_terminal():  # there the printed summary has them
+        notes.add(f"structure: {summary['structure']['words']}")
         for caution in summary["cautions"]:
             notes.add(f"caution: {caution['words']}")
     destinations.print(summary)

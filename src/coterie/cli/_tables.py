@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie._progress import track_progress
-from coterie._reading import check_regular, read_csv, read_npy, read_parquet
+from coterie._reading import check_regular, read_csv, read_npy, read_parquet, row_name_column
 from coterie.cli._errors import InputError, did_you_mean, refused_input
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 ENDINGS = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .npy or .mat"
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None", "?")
 """What stands for a missing value in a text file."""
+
+FEATURE_OPTIONS = "--raw, --standardize, --impute, --transpose, --log, --top-features and --center"
+"""Options that say how features are prepared."""
 
 _CLASS_NAMES = {"class", "label", "labels", "target", "truth", "y", "species"}
 _ID_NAMES = {"", "id", "ids", "index", "row", "name", "unnamed: 0"}
@@ -92,6 +95,21 @@ class Preparing(NamedTuple):
     standardize: bool = False
     impute: str | None = None
     seed: int = 0
+    transpose: bool = False
+    log: bool = False
+    top_features: int | None = None
+    by: str = "mad"
+    center: bool = False
+
+    @property
+    def is_for_genes(self) -> bool:
+        """Whether rows and columns are exchanged, or features chosen or changed first."""
+        return self.transpose or self.is_expression
+
+    @property
+    def is_expression(self) -> bool:
+        """Whether features are chosen or changed first."""
+        return self.log or self.top_features is not None or self.center
 
     @property
     def is_plain(self) -> bool:
@@ -228,9 +246,17 @@ def read_features(
     note: Callable[[str], None],
 ) -> Features:
     """Return the features of a table, and the columns that were kept aside."""
+    from coterie.cli._genes import express, note_genes_in_rows, transposed
+
+    if preparing.transpose:
+        table, id_column = transposed(table, id_column, note)
+    else:
+        id_column = find_row_names(table, id_column, [*columns, *exclude], note)
     used = _used_columns(table, id_column, truth_column, columns, exclude)
     if len(used) == 0:
         raise InputError(f"{table.name} has no column left to cluster by.")
+    if not preparing.transpose:
+        note_genes_in_rows(table, id_column, used, note)
     if table.frame.height < 2:
         raise InputError(f"{table.name} has one row; clustering needs at least two.")
     if _looks_like_data(table.frame.columns):
@@ -239,8 +265,18 @@ def read_features(
             "data, add --no-header."
         )
     read = _plain_features if preparing.is_plain else _prepared_features
-    made = read(table, used, preparing, missing, note)
-    _note_suspicious([name for name in used if name not in made.excluded], note)
+    if preparing.is_expression:
+        chosen, expression = express(table, used, preparing, missing)
+        note(f"prepared: {' '.join(expression.notes_)}")
+        made = read(chosen, chosen.frame.columns, preparing, (), note)
+        state = {"fitted": expression.to_dict(), "missing": list(missing)}
+        made = made._replace(
+            words="; ".join([*(text.rstrip(".") for text in expression.notes_), made.words]),
+            preparation={"expression": state} | (made.preparation or {}),
+        )
+    else:
+        made = read(table, used, preparing, missing, note)
+    _note_suspicious([name for name in made.used if name not in made.excluded], note)
     aside = {*used, id_column, truth_column}
     return made._replace(
         ids=_ids(table, id_column),
@@ -311,7 +347,7 @@ def _plain_features(
                 numbers.append(values)
             done[0] += 1
     if wrong:
-        raise InputError(_not_numbers(wrong))
+        raise InputError(not_numbers(wrong))
     X = np.column_stack(numbers)
     _check_finite(X, used)
     n_imputed = int(np.isnan(X).sum())
@@ -337,8 +373,10 @@ def read_labels(
     columns: Sequence[str],
     exclude: Sequence[str],
     missing: Sequence[str],
+    note: Callable[[str], None],
 ) -> Labels:
     """Return the partitions of a table of labels, and the columns that were kept aside."""
+    id_column = find_row_names(table, id_column, [*columns, *exclude], note)
     used = _used_columns(table, id_column, truth_column, columns, exclude)
     if len(used) == 0:
         raise InputError(f"{table.name} has no column left: each partition is a column.")
@@ -348,6 +386,20 @@ def read_labels(
             partitions.append(_as_labels(table.frame[name], missing))
             done[0] += 1
     return Labels(partitions, used, _ids(table, id_column), _truth(table, truth_column, missing))
+
+
+def find_row_names(
+    table: Table, id_column: str | None, named: Sequence[str], note: Callable[[str], None]
+) -> str | None:
+    """Return the column with the names of the rows: that of --id, or as R's write.csv makes it."""
+    found = row_name_column(table.frame)
+    if id_column is not None or found is None or found in named or table.frame.width < 2:
+        return id_column
+    note(
+        "the first column has no heading and a different value in each row: it was taken for the "
+        "names of the rows."
+    )
+    return found
 
 
 def _used_columns(
@@ -412,7 +464,7 @@ def as_numbers(series: pl.Series, missing: Sequence[str] = ()) -> NDArray[np.flo
     )
 
 
-def _not_numbers(wrong: dict[str, NotNumbers]) -> str:
+def not_numbers(wrong: dict[str, NotNumbers]) -> str:
     """Return what is wrong with the columns that should be features, and how to mend it."""
     them = "it" if len(wrong) == 1 else "them"
     hints = [found.hint for found in wrong.values() if found.hint] or [
@@ -566,7 +618,7 @@ def _check_nearly_numbers(frame: pl.DataFrame, note: Callable[[str], None]) -> N
         if not isinstance(found, NotNumbers) or not found.hint:
             continue
         if found.cell is None:
-            raise InputError(_not_numbers({series.name: found}))
+            raise InputError(not_numbers({series.name: found}))
         note(
             f"column {series.name!r} is not taken for numbers: it holds {found.words}. Mend the "
             f"file, or take {found.cell!r} for missing with --missing {found.cell!r}."

@@ -53,6 +53,11 @@ def choose(
     raw: options.Raw = False,
     standardize: options.Standardize = False,
     impute: options.Impute = None,
+    transpose: options.Transpose = False,
+    log: options.Log = False,
+    top_features: options.TopFeatures = None,
+    by: options.By = options.Variation.mad,
+    center: options.Center = False,
     numbers: Annotated[
         str,
         typer.Option(
@@ -134,7 +139,17 @@ def choose(
             separator=separator,
             no_header=no_header,
             missing=missing,
-            preparing=Preparing(raw, standardize, None if impute is None else impute.value, seed),
+            preparing=Preparing(
+                raw,
+                standardize,
+                None if impute is None else impute.value,
+                seed,
+                transpose,
+                log,
+                top_features,
+                by.value,
+                center,
+            ),
             notes=notes,
         )
     from coterie.choosing import how_many_clusters, structure_test

@@ -119,6 +119,7 @@ def consense_labels(
                 columns=columns or (),
                 exclude=exclude or (),
                 missing=missing or (),
+                note=notes.add,
             )
             ensemble = _as_ensemble(partitions, names, notes)
     if clusters is not None and clusters > ensemble.n_objects:

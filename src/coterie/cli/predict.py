@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from coterie._reading import row_name_column
 from coterie.cli import _options as options
 from coterie.cli._errors import InputError, did_you_mean, refused_input
 
@@ -41,6 +42,7 @@ def predict(
     id_column: options.Id = None,
     separator: options.Separator = None,
     no_header: options.NoHeader = False,
+    transpose: options.Transpose = False,
     output: options.Output = None,
     raw_text: options.RawText = False,
     as_json: options.Json = False,
@@ -63,6 +65,12 @@ def predict(
 
         saved = load_model(model)
         table = read_table(data, separator=separator, header=not no_header)
+        if transpose:
+            from coterie.cli._genes import transposed
+
+            table, id_column = transposed(table, id_column, lambda words: None)
+        elif id_column is None:
+            id_column = row_name_column(table.frame)
         X = _features(table, saved)
         if id_column is not None:
             table.column(id_column, "--id")
@@ -86,7 +94,12 @@ def predict(
 
 def _features(table: Table, saved: SavedModel) -> NDArray[np.float64]:
     """Return the features of the model from the columns of a table."""
-    preparation = saved.preparation or {}
+    preparation = dict(saved.preparation or {})
+    expression = preparation.pop("expression", None)
+    if expression is not None:
+        from coterie.cli._genes import prepare_expression
+
+        table = prepare_expression(table, expression)
     if "table" in preparation:
         return _prepared(table, preparation)
     n_features = saved.generator.n_features_in_

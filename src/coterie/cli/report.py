@@ -45,6 +45,11 @@ def report(
     raw: options.Raw = False,
     standardize: options.Standardize = False,
     impute: options.Impute = None,
+    transpose: options.Transpose = False,
+    log: options.Log = False,
+    top_features: options.TopFeatures = None,
+    by: options.By = options.Variation.mad,
+    center: options.Center = False,
     clusters: options.Clusters = None,
     method: options.Method = None,
     settings: options.Set = None,
@@ -58,10 +63,11 @@ def report(
     more options. A result that --json printed is shown as it is.
     """
     from coterie.cli._output import Destinations
-    from coterie.cli._tables import file_kind
+    from coterie.cli._tables import FEATURE_OPTIONS, file_kind
 
     destinations = Destinations(None, as_json, output, None, quiet, labels_to_pipe=False)
     kind = file_kind(file)
+    for_genes = transpose or log or top_features or center
     table: dict[str, Any] = {
         "truth": truth,
         "id_column": id_column,
@@ -76,15 +82,15 @@ def report(
     }
     if kind == ".json":
         given = [name for name, value in table.items() if value]
-        if given or labels or raw or standardize or impute or seed:
+        if given or labels or raw or standardize or impute or seed or for_genes:
             raise InputError(
                 f"{file} is a finished result and is shown as it is; leave out the options that "
                 "say how to find one."
             )
         _show_result(file, destinations)
     elif kind == ".npz" or labels:
-        if raw or standardize or impute:
-            raise InputError("--raw, --standardize and --impute are for features, not for labels.")
+        if raw or standardize or impute or for_genes:
+            raise InputError(f"{FEATURE_OPTIONS} are for features, not for labels.")
         from coterie.cli.consense import consense_labels
 
         consense_labels(file, destinations, seed=seed, **table)
@@ -94,7 +100,9 @@ def report(
         from coterie.cli.cluster import cluster_table
 
         filling = None if impute is None else impute.value
-        preparing = Preparing(raw, standardize, filling, seed)
+        preparing = Preparing(
+            raw, standardize, filling, seed, transpose, log, top_features, by.value, center
+        )
         cluster_table(file, destinations, preparing, Partitioning(seed=seed), **table)
     if not quiet and not as_json:
         print(f"{output}: open it in a browser.")
