@@ -26,7 +26,8 @@ def commands() -> None:
     run("demo", "--quiet")
     table = "coterie-demo/iris.csv"
     report = Path("coterie-demo/report.html").read_text(encoding="utf-8")
-    assert "<html" in report and len(report) > 100_000, "the report of the demo is too small"
+    assert "<html" in report
+    assert len(report) > 100_000, "the report of the demo is too small"
     result = json.loads(
         run("cluster", table, "--id", "flower", "--truth", "species", "--seed", "0", "--json")
     )
