@@ -15,7 +15,7 @@ from coterie._graphs._bipartite import (
 from coterie._graphs._cluster_rows import cluster_rows, draw_rows, fill_empty_parts, fit_kmeans
 from coterie._graphs._hypergraph import cut_hypergraph
 from coterie._graphs._metis import cut_bipartite_graph, cut_graph
-from coterie._graphs._options import as_seed, check_partitioner
+from coterie._graphs._options import as_seed
 from coterie._graphs._spectral import (
     BipartiteParts,
     embed_bipartite,
@@ -29,7 +29,6 @@ __all__ = [
     "LabelGraph",
     "MatrixGraph",
     "as_seed",
-    "check_partitioner",
     "cluster_order",
     "cluster_rows",
     "cluster_sizes",

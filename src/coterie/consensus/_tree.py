@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
@@ -53,11 +51,9 @@ class TreeConsensus(BaseConsensus):
         return self._cut(Tree.from_scipy(self.linkage_), n_clusters, self.ensemble_)
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        self._check_tree_parameters()
         self.sample_ = _draw_sample(ensemble, self.max_objects)
         tree = self._grow(ensemble if self.sample_ is None else ensemble.take(self.sample_))
         self.linkage_ = tree.to_scipy(1.0 - tree.link)
-        assert self.n_clusters is not None
         if self.n_clusters > tree.n_objects:
             raise ValueError(
                 f"n_clusters must be at most the number of objects in the tree ({tree.n_objects}, "
@@ -68,7 +64,6 @@ class TreeConsensus(BaseConsensus):
     def _keep_and_cut(self, tree: Tree) -> NDArray[np.int64]:
         """Keep a tree of all objects, heights being 1 - similarity, and return its clusters."""
         self.linkage_ = tree.to_scipy(1.0 - tree.link)
-        assert self.n_clusters is not None
         return tree.cut(self.n_clusters)
 
     def _grow(self, ensemble: Ensemble) -> Tree:
@@ -81,15 +76,6 @@ class TreeConsensus(BaseConsensus):
         labels = np.full(ensemble.n_objects, -1, dtype=np.int64)
         labels[rows] = cut
         return order_by_size(place_rest(ensemble, labels, n_clusters))
-
-    def _check_tree_parameters(self) -> None:
-        share, most = self.min_share, self.max_objects
-        if not isinstance(share, Real) or isinstance(share, bool) or not 0 <= share <= 1:
-            raise ValueError(f"min_share must be a number between 0 and 1; got {share!r}.")
-        if most is not None and (not isinstance(most, Integral) or most < 2):
-            raise ValueError(
-                f"max_objects must be a number of objects of at least 2, or None; got {most!r}."
-            )
 
 
 def place_rest(ensemble: Ensemble, labels: NDArray[np.int64], n_clusters: int) -> NDArray[np.int64]:
