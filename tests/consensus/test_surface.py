@@ -187,6 +187,6 @@ def test_shared_words_do_not_replace_own_ones():
 
 
 def test_ensemble_is_checked_before_parameters_that_need_it():
-    with pytest.raises(ValueError, match="1-D|2-D|2D"):
+    with pytest.raises(ValueError, match=r"1-D|2-D|2D"):
         LACA(tol="a").fit(np.zeros(3))
     assert LACA().fit(Ensemble(LABELS)).n_clusters_ > 1
