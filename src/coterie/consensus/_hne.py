@@ -101,7 +101,7 @@ def check_threshold(name: str, value: Any) -> None:
         raise TypeError(
             f"{name} must be a number of at least 0 and below 1, or 'auto'; got {value!r}."
         )
-    if not 0 <= value < 1:
+    if not 0 <= float(value) < 1:
         raise ValueError(
             f"{name} must be at least 0 and below 1, or no edge is possible; got {value}."
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
@@ -29,7 +31,7 @@ class TreeConsensus(BaseConsensus):
     linkage_: NDArray[np.float64]
     sample_: NDArray[np.int64] | None = None
     min_share: float = 0.0
-    max_objects: int | None = None
+    max_objects: Any = None
 
     def cut_tree(self, n_clusters: int) -> NDArray[np.int64]:
         """Cut the fitted tree into another number of clusters.

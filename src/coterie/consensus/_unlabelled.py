@@ -127,7 +127,7 @@ def _extend_labels(values: NDArray, labelled: NDArray[np.bool_], anchor: int) ->
     return _with_value(values, labelled, 0)
 
 
-_EXTENSIONS: dict[str, Callable[[NDArray, NDArray[np.bool_], int], NDArray]] = {
+_EXTENSIONS: dict[str, Callable[[Any, NDArray[np.bool_], int], Any]] = {
     "membership_": _extend_membership,
     "linkage_": _extend_linkage,
     "sample_": _extend_sample,
