@@ -259,7 +259,7 @@ def test_prediction_is_the_highest_mean_score():
         ({"max_iter": 0}, "max_iter must be at least 1"),
         ({"solver": "fast"}, "solver must be 'auto', 'tree' or 'multilevel'; got 'fast'"),
         ({"tol": "a"}, r"tol must be a number; got 'a' \(str\)"),
-        ({"tol": float("nan")}, "tol must not be negative; got nan"),
+        ({"tol": float("nan")}, "tol must be finite; got nan"),
         ({"ess": None}, "ess must be a number; got None"),
         ({"max_iter": 2.5}, r"max_iter must be an integer; got 2\.5 \(float\)"),
         ({"refine": "yes"}, "refine must be False or True; got 'yes'"),

@@ -187,7 +187,7 @@ def test_walks_on_patterns_are_those_of_the_definition(labels):
     ensemble = Ensemble(labels)
     Z, expected = pattern_walks(labels)
     n_steps = max(1, min(20, math.floor(math.sqrt(len(expected)) / 2)))
-    found = pattern_similarity(ensemble, n_steps, None)
+    found = pattern_similarity(ensemble, n_steps)
     assert found == pytest.approx(expected, abs=1e-7)
     graph = pattern_graph(ensemble, found)
     edges = np.column_stack([expected[:, column > 0].mean(axis=1) for column in Z.T])
@@ -362,7 +362,7 @@ def test_kcc_ends_where_every_object_is_nearest_to_its_own(seed, utility, missin
     ensemble = Ensemble(labels)
     rows = LabelRows(ensemble.labels, np.ones(80), ensemble.offsets)
     random = np.random.default_rng(seed)
-    ends = [lloyd(rows, random.integers(0, 4, 80), 4, utility, 100).inertia for _ in range(10)]
+    ends = [lloyd(rows, random.integers(0, 4, 80), 4, utility, 100).inertias[-1] for _ in range(10)]
     assert fitted.inertia_ <= min(ends) * 1.05
 
 
@@ -441,12 +441,18 @@ def test_eccms_is_average_linkage_of_the_enhanced_matrix(seed):
         (ECCMS(max_objects=3), ValueError, "there are 4, more than max_objects=3. Use LWEA"),
         (ECCMS(memory_limit=10), MemoryLimitError, "matrices of all pairs of 4 objects.*Use LWEA"),
         (PTA(memory_limit=10), MemoryLimitError, "random walks on 2 distinct objects.*Use LWEA"),
-        (ECPCS(method="hc", memory_limit=1), MemoryLimitError, "Use method='mc', which needs none"),
     ],
 )
 def test_words_of_errors(method, kind, words):
     with pytest.raises(kind, match=words):
         method.fit([[0, 0], [0, 0], [1, 1], [1, 1]])
+
+
+def test_trees_of_all_pairs_keep_to_the_memory_limit():
+    _, labels = noisy_labels(0, 60, 6, noise=0.3)
+    with pytest.raises(MemoryLimitError, match="Use method='mc', which needs none"):
+        ECPCS(4, method="hc", memory_limit=9_000).fit(labels)
+    assert ECPCS(4, memory_limit=9_000, random_state=0).fit(labels).n_clusters_ == 4
 
 
 @pytest.mark.parametrize("method", [PTA(cut="graph"), ECPCS()])

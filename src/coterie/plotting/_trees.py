@@ -113,8 +113,12 @@ def plot_lifetimes(model: Any, *, max_clusters: int | None = None, ax: Axes | No
     -------
     ax : matplotlib Axes
     """
-    fitted_attribute(model, "n_clusters_curve_", "EAC has it.")
+    kept = fitted_attribute(model, "n_clusters_curve_", "EAC has it.")
     model = fitted(model)
+    if kept.name != "lifetime":
+        raise TypeError(
+            f"{type(model).__name__} has no lifetimes, which this plot shows. EAC has it."
+        )
     curve = choice_curve(model, max_clusters)
     ax = get_axes(ax, height=0.6)
     if curve is None:
