@@ -252,6 +252,15 @@ Json = Annotated[
         "--json", help="Print everything known about the result as JSON.", rich_help_panel=_OUTPUT
     ),
 ]
+RawText = Annotated[
+    bool,
+    typer.Option(
+        "--raw-text",
+        help="Write text to CSV as it is, also where a spreadsheet would run it as a formula. "
+        "Default: such text gets a ' in front.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
 Report = Annotated[
     Path | None,
     typer.Option(

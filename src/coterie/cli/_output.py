@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from coterie._files import written_whole
+from coterie._files import escape_formulas, written_whole
 from coterie.cli._console import on_terminal, output_console
 from coterie.cli._errors import InputError, refused_input
 
@@ -31,6 +31,8 @@ class Destinations(NamedTuple):
     quiet: bool
     labels_to_pipe: bool = True
     """Whether labels go to standard output where nobody reads it and nothing else goes there."""
+    raw_text: bool = False
+    """Whether text goes to CSV as it is, also where a spreadsheet would run it."""
 
     @property
     def needs_pictures(self) -> bool:
@@ -65,7 +67,7 @@ class Destinations(NamedTuple):
     def write_files(self, summary: dict[str, Any]) -> None:
         """Write labels and report to the files that were asked for."""
         if self.output is not None and str(self.output) != "-":
-            write_labels(summary, self.output)
+            write_labels(summary, self.output, raw_text=self.raw_text)
         if self.report is not None:
             write_report(summary, self.report)
 
@@ -76,7 +78,9 @@ class Destinations(NamedTuple):
         elif str(self.output) == "-" or (
             self.output is None and not on_terminal() and self.labels_to_pipe
         ):
-            sys.stdout.write(_labels_frame(summary).write_csv(float_precision=6))
+            frame = _labels_frame(summary)
+            frame = frame if self.raw_text else escape_formulas(frame)
+            sys.stdout.write(frame.write_csv(float_precision=6))
         elif on_terminal() and not self.quiet:
             files = (self.output, self.report, self.save_ensemble)
             print_summary(summary, [path for path in files if path is not None])
@@ -117,7 +121,7 @@ def _labels_frame(summary: dict[str, Any]) -> pl.DataFrame:
     return pl.DataFrame(columns, schema_overrides={"runner_up": pl.Int64}, strict=False)
 
 
-def write_labels(summary: dict[str, Any], path: Path) -> None:
+def write_labels(summary: dict[str, Any], path: Path, *, raw_text: bool = False) -> None:
     """Write one row per object: name, cluster, confidence, class if known, second-best cluster."""
     frame = _labels_frame(summary)
     kind = path.suffix.lower()
@@ -129,6 +133,7 @@ def write_labels(summary: dict[str, Any], path: Path) -> None:
             temporary.write_text(f"[\n{rows}\n]\n", encoding="utf-8")
         else:
             mark = "\t" if kind == ".tsv" else ","
+            frame = frame if raw_text else escape_formulas(frame)
             frame.write_csv(temporary, separator=mark, float_precision=6)
 
 

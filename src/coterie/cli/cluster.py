@@ -82,6 +82,7 @@ def cluster(
     method: options.Method = None,
     settings: options.Set = None,
     output: options.Output = None,
+    raw_text: options.RawText = False,
     as_json: options.Json = False,
     report: options.Report = None,
     save_ensemble: options.SaveEnsemble = None,
@@ -100,7 +101,7 @@ def cluster(
 
     cluster_table(
         data,
-        Destinations(output, as_json, report, save_ensemble, quiet),
+        Destinations(output, as_json, report, save_ensemble, quiet, raw_text=raw_text),
         Preparing(raw, standardize, None if impute is None else impute.value, seed),
         Partitioning(
             *(recipe.value, partitions, base, base_clusters, max_features, max_samples),

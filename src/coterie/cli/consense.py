@@ -40,6 +40,7 @@ def consense(
     settings: options.Set = None,
     seed: options.Seed = 0,
     output: options.Output = None,
+    raw_text: options.RawText = False,
     as_json: options.Json = False,
     report: options.Report = None,
     save_ensemble: options.SaveEnsemble = None,
@@ -54,7 +55,7 @@ def consense(
 
     consense_labels(
         labels,
-        Destinations(output, as_json, report, save_ensemble, quiet),
+        Destinations(output, as_json, report, save_ensemble, quiet, raw_text=raw_text),
         truth=truth,
         id_column=id_column,
         columns=columns,

@@ -42,6 +42,7 @@ def predict(
     separator: options.Separator = None,
     no_header: options.NoHeader = False,
     output: options.Output = None,
+    raw_text: options.RawText = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -54,7 +55,7 @@ def predict(
     from coterie.cli._output import Destinations
     from coterie.cli._tables import _ids, check_file, read_table
 
-    destinations = Destinations(output, as_json, None, None, quiet)
+    destinations = Destinations(output, as_json, None, None, quiet, raw_text=raw_text)
     destinations.check(data)
     check_file(model)
     with step(f"Reading {data}", quiet=quiet), refused_input():

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from coterie._about import MethodWords
+from coterie._checks import check_random_state
 from coterie._progress import track_progress
 from coterie.consensus._soft import (
     SoftConsensus,
@@ -113,7 +113,7 @@ class MixtureModel(SoftConsensus):
         Steps of the returned start.
     converged_ : bool
         Whether it ended before `max_iter`.
-    history_ : ndarray of shape (n_iter_, 2)
+    history_ : ndarray of shape (n_iter, 2)
         Of the returned start: number of steps, and log-likelihood then. It never falls.
     confidence_ : ndarray of shape (n_objects,)
         Confidence in [0, 1]: support for the object's own cluster / (own + best other cluster).

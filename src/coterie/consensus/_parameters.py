@@ -9,15 +9,14 @@ from functools import partial
 from typing import Any, get_args
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from coterie._checks import check_choice, check_integer, check_number
+from coterie._checks import check_choice, check_integer, check_number, check_random_state
 from coterie._limits import memory_limit_bytes
 from coterie._linkage import Regime
 
-__all__ = ["RULES", "Rule", "check_parameters", "complete_docstring", "number", "one_of"]
+__all__ = ["RULES", "Check", "check_parameters", "complete_docstring", "number", "one_of"]
 
-Rule = Callable[[str, Any], None]
+Check = Callable[[str, Any], None]
 """Raises TypeError or ValueError, with the name, the rule and the value in the message."""
 
 
@@ -46,17 +45,17 @@ def check_limit(name: str, value: Any) -> None:
     memory_limit_bytes(value)
 
 
-def one_of(*choices: Any) -> Rule:
+def one_of(*choices: Any) -> Check:
     """Return the rule that a parameter is one of some values."""
     return partial(check_choice, choices=choices)
 
 
-def number(**bounds: Any) -> Rule:
+def number(**bounds: Any) -> Check:
     """Return the rule that a parameter is a number, with the bounds of `check_number`."""
     return partial(check_number, **bounds)
 
 
-RULES: Mapping[str, Rule] = {
+RULES: Mapping[str, Check] = {
     "imbalance": check_number,
     "max_clusters": partial(check_integer, at_least=1),
     "max_iter": partial(check_integer, at_least=1),

@@ -23,9 +23,9 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from coterie._about import BOTH_SEEN, LARGEST_MEMBERSHIP, LOURENCO, MethodWords
+from coterie._checks import check_random_state
 from coterie.consensus._curve import ClusterNumberCurve
 from coterie.consensus._parameters import one_of
 from coterie.consensus._soft import (

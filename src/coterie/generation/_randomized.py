@@ -20,14 +20,15 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from coterie._checks import check_random_state
 from coterie._encode import MISSING
 from coterie._limits import one_thread
 from coterie._progress import track_progress
-from coterie._reading import check_names_unique
+from coterie._reading import check_table
 from coterie.ensemble import Ensemble
 from coterie.generation._checkpoint import (
     Checkpoint,
@@ -52,7 +53,7 @@ from coterie.generation._runs import (
     select_features,
 )
 
-__all__ = ["RandomizedEnsemble"]
+__all__ = ["RandomizedEnsemble", "count_range"]
 
 _NOISE = ("missing", "singletons")
 _LEFT_OUT = ("missing", "assigned")
@@ -322,7 +323,7 @@ class RandomizedEnsemble(
 
     def _check_data(self, X: Any, *, reset: bool) -> Any:
         # C order, because sums over rows in another order may differ in the last bit.
-        check_names_unique(X)
+        check_table(X)
         return validate_data(
             self,
             X,
@@ -364,8 +365,8 @@ class RandomizedEnsemble(
         self, n_objects: int, n_features: int
     ) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
         """Return the ranges of the numbers of clusters, features and objects."""
-        features = _count_range("max_features", self.max_features, n_features, "features")
-        objects = _count_range("max_samples", self.max_samples, n_objects, "objects")
+        features = count_range("max_features", self.max_features, n_features, "features")
+        objects = count_range("max_samples", self.max_samples, n_objects, "objects")
         if self.n_clusters is None:
             low = max(2, math.ceil(math.sqrt(n_objects) / 2))
             return (low, max(low, math.isqrt(n_objects))), features, objects
@@ -631,7 +632,7 @@ def _draw_entropy(random_state: Any) -> tuple[int, ...]:
     return tuple(int(word) for word in words)
 
 
-def _count_range(name: str, value: Any, n: int, what: str) -> tuple[int, int]:
+def count_range(name: str, value: Any, n: int, what: str) -> tuple[int, int]:
     """Return the range of numbers that a share, a number or a pair of these means."""
     pair = _as_pair(value)
     low, high = (_count(name, value, part, n, what) for part in pair)
