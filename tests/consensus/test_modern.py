@@ -451,10 +451,10 @@ def test_words_of_errors(method, kind, words):
 
 
 def test_trees_of_all_pairs_keep_to_the_memory_limit():
-    _, labels = noisy_labels(0, 60, 6, noise=0.3)
+    _, labels = noisy_labels(0, 80, 8, noise=0.6)
     with pytest.raises(MemoryLimitError, match="Use method='mc', which needs none"):
-        ECPCS(4, method="hc", memory_limit=5_000).fit(labels)
-    assert ECPCS(4, memory_limit=5_000, random_state=0).fit(labels).n_clusters_ == 4
+        ECPCS(4, method="hc", memory_limit=25_000).fit(labels)
+    assert ECPCS(4, memory_limit=25_000, random_state=0).fit(labels).n_clusters_ == 4
 
 
 @pytest.mark.parametrize("method", [PTA(cut="graph"), ECPCS()])
