@@ -1,11 +1,12 @@
 # make demo   sets up, clusters bundled data, writes a report
 # make test   sets up, runs the tests
 # make quick  the tests that are not slow, for the loop of a contributor
+# make docs   the documentation site in docs/_build/html; warnings are errors
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test quick lint bench clean
+.PHONY: demo test quick lint bench docs clean
 
 # The stamps say which parts are installed; a change of pyproject.toml installs again.
 $(VENV)/.base: pyproject.toml
@@ -22,6 +23,10 @@ $(VENV)/.dev: $(VENV)/.base
 
 $(VENV)/.bench: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
 	@touch $@
 
 demo: $(VENV)/.base
@@ -42,5 +47,10 @@ lint: $(VENV)/.dev
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.speed
 
+# Gallery scripts run once and again when they change; `make clean` forgets them.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python docs/check_links.py docs/_build/html
+
 clean:
-	rm -rf $(VENV) coterie-demo
+	rm -rf $(VENV) coterie-demo docs/_build docs/api docs/gallery docs/methods/figures

@@ -8,7 +8,10 @@ draws many more, ``quick`` few.
 import os
 
 import numba
+import pytest
 from hypothesis import settings
+
+from coterie import _progress
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Each worker has one thread for kernels. With more threads than processors, a kernel on a few
@@ -35,3 +38,28 @@ def pytest_generate_tests(metafunc):
         for mark in metafunc.definition.iter_markers("parametrize")
     ):
         metafunc.parametrize("seed", _seeds())
+
+
+class TaskRecord(list):
+    """The tasks under way, and all that there have been."""
+
+    def __init__(self):
+        self.all = []
+
+    def append(self, task):
+        super().append(task)
+        self.all.append(task)
+
+    def counts(self):
+        """{description: (steps done, steps)} of the tasks with a known number of steps."""
+        return {t.description: (int(t.cells.sum()), t.total) for t in self.all if t.total}
+
+
+@pytest.fixture
+def progress():
+    """Record every task that `track_progress` opens."""
+    record = TaskRecord()
+    token = _progress._tasks.set(record)
+    yield record
+    _progress._tasks.reset(token)
+    assert not record

@@ -1029,13 +1029,16 @@ def vat_order(D):
 
 
 def share_histogram(labels, n_bins):
-    """In how many pairs the co-association rounds (half up) to each of 0, 1/n_bins, ..., 1."""
-    counts = [0] * (n_bins + 1)
+    """Pairs whose co-association is 0, in (0, 1/n_bins), 1/n_bins, in (1/n_bins, 2/n_bins), ..."""
+    limits = [Fraction(b, n_bins) for b in range(n_bins + 1)]
+    counts = [0] * (2 * n_bins + 1)
     for i in range(len(labels)):
         for j in range(i + 1, len(labels)):
             together, seen = votes(labels, i, j)
             if seen:
-                counts[int(Fraction(n_bins * together, seen) + Fraction(1, 2))] += 1
+                share = Fraction(together, seen)
+                below = sum(limit < share for limit in limits)
+                counts[2 * below if share in limits else 2 * below - 1] += 1
     return counts
 
 

@@ -3,9 +3,12 @@
 import os
 import stat
 
+import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from coterie._files import written_whole
+from coterie._files import escape_formulas, unescape_formulas, written_whole
 
 
 def test_file_takes_its_name_at_the_end(tmp_path):
@@ -63,3 +66,34 @@ def test_permissions_follow_the_umask(tmp_path):
     finally:
         os.umask(old)
     assert stat.S_IMODE((tmp_path / "x").stat().st_mode) == 0o640
+
+
+CELLS = ["=1+1", "-5", "-x", "+1e3", "@s", "'=q", "plain", None, "\tt", "''-z", "'fine", "", "-"]
+
+
+def test_text_that_a_spreadsheet_would_run_gets_a_quote():
+    frame = pl.DataFrame({"=name": CELLS, "number": range(-6, 7), "other": CELLS[::-1]})
+    escaped = escape_formulas(frame)
+    assert escaped.columns == ["'=name", "number", "other"]
+    cells = escaped["'=name"].to_list()
+    assert cells[:6] == ["'=1+1", "-5", "'-x", "+1e3", "'@s", "''=q"]
+    assert cells[6:] == ["plain", None, "'\tt", "'''-z", "'fine", "", "'-"]
+    assert escaped["number"].equals(frame["number"])
+    assert unescape_formulas(escaped).equals(frame)
+
+
+@given(st.lists(st.text("=+-@'1a\t.e ", max_size=5), min_size=1))
+def test_escaping_can_be_undone(cells):
+    frame = pl.DataFrame({"text": cells})
+    escaped = escape_formulas(frame)
+    assert unescape_formulas(escaped).equals(frame)
+    for cell in escaped["text"]:
+        assert not cell.startswith(("=", "@", "\t", "-", "+")) or is_number(cell)
+
+
+def is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -10,7 +10,7 @@ from sklearn.cluster import AgglomerativeClustering, KMeans, MiniBatchKMeans
 from sklearn.datasets import make_blobs
 
 from coterie import EAC, PEACE, ConsensusClustering, MemoryLimitError, RandomizedEnsemble
-from coterie._model_file import _checksum
+from coterie._archives import write_archive
 from coterie.consensus import CONSENSUS
 
 X, _ = make_blobs(80, centers=4, cluster_std=1.5, n_features=4, random_state=0)
@@ -37,9 +37,9 @@ def arrays(path):
 
 def rewrite(path, arrays, **changed):
     """Write a file whose checksum fits, as somebody could who means harm."""
-    arrays = arrays | changed
-    arrays["checksum"] = np.frombuffer(_checksum(arrays), dtype=np.uint8)
-    np.savez(path, **arrays)
+    content = arrays | changed
+    del content["checksum"]
+    write_archive(path, content)
 
 
 @pytest.mark.slow

@@ -51,22 +51,11 @@ def test_what_is_told():
     assert current((part("", 4, 9, 0.0),), 3.0) == (4, 4, "")
 
 
-class Record(list):
-    """Keeps what was taken away again."""
-
-    def __init__(self):
-        self.all = []
-
-    def append(self, what):
-        super().append(what)
-        self.all.append(what)
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("missing", [0.0, 0.05])
 @pytest.mark.parametrize("name", sorted(CONSENSUS))
-def test_every_method_tells_how_far_it_is(name, missing):
+def test_every_method_tells_how_far_it_is(name, missing, progress):
     consensus = CONSENSUS[name](n_clusters=4)
     parameters = consensus.get_params(deep=False)
     if "partitioner" in parameters:
@@ -76,19 +65,13 @@ def test_every_method_tells_how_far_it_is(name, missing):
     _, labels = noisy_labels(0, 1700, 12, noise=0.4, n_clusters=8, missing=missing)
     ensemble = Ensemble(labels)
     assert len(ensemble.patterns.counts) > 1500  # where trees are grown another way
-    record = Record()
     if name in ("peace", "baum_eagon"):  # slow at this size
         consensus.set_params(max_iter=2, n_init=2)
-    token = _progress._tasks.set(record)
-    try:
-        consensus.fit(ensemble)
-    finally:
-        _progress._tasks.reset(token)
-    assert not record
-    counted = [s for s in record.all if s.total > 0]
+    consensus.fit(ensemble)
+    counted = [s for s in progress.all if s.total > 0]
     # SciPy and scikit-learn do not say how far they are: then at least what is being done.
     by_libraries = {"eigenvectors", "k-means"}
-    assert counted or {s.description for s in record.all} & by_libraries
+    assert counted or {s.description for s in progress.all} & by_libraries
     # Those that end early aside (fewer rounds than allowed), all steps were done in the end.
     assert all(
         0 < s.cells.sum() <= s.total for s in counted if s.description != "overlap of clusters"

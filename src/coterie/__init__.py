@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 from coterie._methods import METHODS, class_names
 
 if TYPE_CHECKING:  # for editors and type checkers; the names themselves come from the tables
+    from coterie import anndata as anndata
     from coterie import datasets as datasets
     from coterie import metrics as metrics
     from coterie import plotting as plotting
     from coterie._limits import MemoryLimitError as MemoryLimitError
+    from coterie._progress import report_progress as report_progress
+    from coterie.choosing import cluster_trust as cluster_trust
     from coterie.choosing import compare as compare
     from coterie.choosing import how_many_clusters as how_many_clusters
     from coterie.choosing import select as select
@@ -51,16 +54,19 @@ if TYPE_CHECKING:  # for editors and type checkers; the names themselves come fr
     from coterie.generation import BoostKMeans as BoostKMeans
     from coterie.generation import LACEnsemble as LACEnsemble
     from coterie.generation import RandomizedEnsemble as RandomizedEnsemble
+    from coterie.per_k import ConsensusPerK as ConsensusPerK
     from coterie.preparation import TablePreparation as TablePreparation
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "cluster_trust": "coterie.choosing",
     "compare": "coterie.choosing",
     "how_many_clusters": "coterie.choosing",
     "select": "coterie.choosing",
     "structure_test": "coterie.choosing",
     "ConsensusClustering": "coterie.clustering",
+    "ConsensusPerK": "coterie.per_k",
     "Ensemble": "coterie.ensemble",
     "BoostKMeans": "coterie.generation",
     "LAC": "coterie.generation",
@@ -68,9 +74,12 @@ _HOME = {
     "MemoryLimitError": "coterie._limits",
     "RandomizedEnsemble": "coterie.generation",
     "TablePreparation": "coterie.preparation",
+    "report_progress": "coterie._progress",
     "USPEC": "coterie.generation",
 }
 _MODULES = ("datasets", "metrics", "plotting")
+_HIDDEN = ("anndata",)
+"""Modules that `import *` leaves out: the name would hide that of the package anndata."""
 
 __all__ = [*_HOME, *class_names(), *_MODULES, "__version__"]
 
@@ -81,7 +90,7 @@ def __getattr__(name: str) -> Any:
     elif name in (methods := class_names()):
         module, _, _ = METHODS[methods[name]].partition(":")
         value = getattr(import_module(module), name)
-    elif name in _MODULES:
+    elif name in _MODULES or name in _HIDDEN:
         value = import_module(f"coterie.{name}")
     else:
         raise AttributeError(f"module 'coterie' has no attribute {name!r}")

@@ -261,7 +261,7 @@ def single_tree(ensemble: Ensemble) -> Tree:
         spanning_tree.tree_of_shares if ensemble.has_missing else spanning_tree.tree_of_counts
     )
     with track_progress("spanning tree", len(leaves.counts)) as done:
-        edges, weights = find_tree(leaves.columns, leaves.missing, leaves.count_type, done)
+        edges, weights = find_tree(leaves, done)
     order = np.lexsort((edges[:, 1], edges[:, 0], weights))
     top = 1.0 if ensemble.has_missing else ensemble.n_partitions
     first, second = kernels.name_clusters(edges[order])

@@ -2,8 +2,8 @@
 
 A file is numpy's npz format. `header` is JSON text: the format's number, the method with its
 parameters, names of features, and `preparation`, an optional dictionary that says what was done to
-a table before (its owner writes and reads it). The other entries are arrays. `checksum` is the
-SHA-256 of all of them, so that a damaged file is refused; it does not say who wrote the file.
+a table before (its owner writes and reads it). The other entries are arrays, among them a checksum
+(`_archives.py`).
 
 Kept are the centres of k-means runs, from which new objects get their labels, and the ensemble
 with its consensus, from which they get their cluster.
@@ -11,11 +11,8 @@ with its consensus, from which they get their cluster.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import zipfile
-import zlib
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -25,8 +22,7 @@ from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.metrics import pairwise_distances_argmin
 
-from coterie._files import written_whole
-from coterie._limits import check_fits
+from coterie._archives import read_archive, write_archive
 from coterie.consensus import CONSENSUS
 from coterie.consensus._base import BaseConsensus
 from coterie.ensemble import Ensemble
@@ -130,27 +126,23 @@ def save_model(
     arrays |= {f"state_{name}": np.asarray(getattr(consensus, name)) for name in state}
     for e, run in enumerate(runs):
         arrays |= {f"{field}_{e}": value for field, value in run._asdict().items()}
-    arrays["checksum"] = np.frombuffer(_checksum(arrays), dtype=np.uint8)
-    with written_whole(path) as temporary, open(temporary, "wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+    write_archive(path, arrays, compressed=True)
 
 
-def load_model(
-    path: str | os.PathLike[str], *, memory_limit: int | str | None = None
-) -> SavedModel:
+def load_model(path: str | os.PathLike[str]) -> SavedModel:
     """Read a file that `save_model` wrote."""
     try:
-        arrays = _read_arrays(path, memory_limit)
+        arrays = read_archive(path)
+        if arrays["header"].nbytes > _MOST_HEADER or arrays["header"].dtype != np.uint8:
+            raise ValueError("its header is no text of a usual size")
         header = json.loads(arrays["header"].tobytes())
         if header["format"] > FORMAT:
             raise ValueError(f"a newer coterie wrote it (format {header['format']}); update")
-        if arrays["checksum"].tobytes() != _checksum(arrays):
-            raise ValueError("its checksum does not fit, so it is damaged")
+        if "checksum" not in arrays:
+            raise ValueError("it has no checksum, so it is damaged")
         return _restore(header, arrays)
     except (KeyError, TypeError, AttributeError, IndexError, EOFError, RecursionError) as error:
         raise ValueError(f"{path} is not a model that coterie wrote: {error!r}.") from error
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
-        raise ValueError(f"{path} is not a model that coterie wrote: {error}.") from error
     except MemoryError:
         raise
     except ValueError as error:
@@ -225,49 +217,7 @@ def _plain_parameters(consensus: BaseConsensus) -> dict[str, Any]:
     return parameters
 
 
-def _checksum(arrays: dict[str, NDArray[Any]]) -> bytes:
-    digest = hashlib.sha256()
-    for name in sorted(arrays.keys() - {"checksum"}):
-        array = arrays[name]
-        digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.digest()
-
-
 # --- reading ------------------------------------------------------------------------------------
-
-
-def _read_arrays(
-    path: str | os.PathLike[str], memory_limit: int | str | None
-) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a file; sizes are checked before anything is unpacked."""
-    with zipfile.ZipFile(path) as archive:
-        members = archive.infolist()
-        check_fits(
-            sum(member.file_size for member in members),
-            f"what is in {path}",
-            limit=memory_limit,
-            hint="Save a model of fewer objects or partitions",
-        )
-        arrays = {}
-        for member in members:
-            with archive.open(member) as file:
-                version = np.lib.format.read_magic(file)
-                read_header = {
-                    (1, 0): np.lib.format.read_array_header_1_0,
-                    (2, 0): np.lib.format.read_array_header_2_0,
-                }[version]
-                shape, _, dtype = read_header(file)
-            n_bytes = int(np.prod([int(s) for s in shape], dtype=object)) * dtype.itemsize
-            if dtype.hasobject or n_bytes > member.file_size:
-                raise ValueError(f"{member.filename} claims {n_bytes} bytes that are not there")
-            with archive.open(member) as file:
-                arrays[member.filename.removesuffix(".npy")] = np.lib.format.read_array(
-                    file, allow_pickle=False
-                )
-    if arrays["header"].nbytes > _MOST_HEADER or arrays["header"].dtype != np.uint8:
-        raise ValueError("its header is no text of a usual size")
-    return arrays
 
 
 def _restore(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> SavedModel:

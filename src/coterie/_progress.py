@@ -61,7 +61,21 @@ def track_progress(description: str, total: int = 0, n_cells: int = 1) -> Iterat
 
 @contextmanager
 def report_progress(report: Report) -> Iterator[None]:
-    """Call ``report(done, total, description)`` at intervals for the tasks of this context."""
+    """Call a function at intervals with the progress of what runs inside the ``with`` block.
+
+    Parameters
+    ----------
+    report : callable
+        Called as ``report(done, total, description)`` from a thread of its own, five times a
+        second, for tasks that take longer than half a second. `total` is 0 where the number of
+        steps is not known.
+
+    Examples
+    --------
+    >>> from coterie import EAC, report_progress
+    >>> with report_progress(lambda done, total, description: print(description, done, total)):
+    ...     labels = EAC(2).fit_predict([[0, 0], [0, 1], [1, 1]])
+    """
     tasks: list[Task] = []
     token = _tasks.set(tasks)
     over = threading.Event()

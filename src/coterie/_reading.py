@@ -9,11 +9,10 @@ import io
 import json
 import stat
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +23,14 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
-    "ZippedArrays",
-    "check_names_unique",
+    "check_memory",
     "check_regular",
+    "check_table",
     "read_csv",
     "read_json",
     "read_npy",
     "read_parquet",
+    "refuse_anndata",
 ]
 
 _CHUNK = 1 << 20
@@ -64,7 +64,7 @@ def check_regular(path: Path) -> None:
         )
 
 
-def _check_memory(what: object, n_bytes: int, path: Path | None = None) -> None:
+def check_memory(what: object, n_bytes: int, path: Path | None = None) -> None:
     """Raise `MemoryLimitError` for more bytes than the memory limit and than the disk holds."""
     limit = memory_limit_bytes()
     if n_bytes > max(limit, _bytes_on_disk(path)):
@@ -115,7 +115,7 @@ def read_csv(
     with _unreadable(name, "a table"):
         if isinstance(source, Path):
             check_regular(source)
-            _check_memory(name, source.stat().st_size)
+            check_memory(name, source.stat().st_size)
             with open(source, "rb") as stream:
                 data = _read_text(stream, name, separator)
         else:
@@ -158,7 +158,7 @@ def _read_text(stream: IO[bytes], name: object, separator: str) -> bytes:
         n_lines += max(part.count(b"\n"), part.count(b"\r"))
         n_fields += part.count(separator.encode())
         size = f"{format_bytes(text.tell())} of text or more{', unpacked' if packed else ''}"
-        _check_memory(f"{name} ({size})", text.tell() + _TEXT_FIELD * (n_fields + n_lines))
+        check_memory(f"{name} ({size})", text.tell() + _TEXT_FIELD * (n_fields + n_lines))
         if not chunk:
             break
         chunk = source.read(_CHUNK)
@@ -237,8 +237,18 @@ def _count_quoted(data: bytes, separator: str, start: int) -> Counts:
         csv.field_size_limit(largest_field)
 
 
-def check_names_unique(X: Any) -> None:
-    """Refuse a frame with two columns of one name."""
+def refuse_anndata(X: Any) -> None:
+    """Refuse an AnnData, and name the functions that take one."""
+    if type(X).__module__.partition(".")[0] == "anndata":
+        raise TypeError(
+            "this takes a table, not an AnnData. Use the functions of coterie.anndata, such as "
+            "coterie.anndata.cluster(adata), or pass a table of it, such as adata.obsm['X_pca']."
+        )
+
+
+def check_table(X: Any) -> None:
+    """Refuse an AnnData, and a frame with two columns of one name."""
+    refuse_anndata(X)
     if isinstance(X, np.ndarray | list | tuple) or not hasattr(X, "columns"):
         return
     seen: set[str] = set()
@@ -281,7 +291,7 @@ def read_npy(path: Path) -> NDArray[Any]:
             raise
         if not isinstance(array, np.ndarray):
             raise ValueError("it holds no array")
-        _check_memory(path, array.nbytes, path)
+        check_memory(path, array.nbytes, path)
     return array
 
 
@@ -293,50 +303,17 @@ def read_parquet(path: Path) -> pl.DataFrame:
     with _unreadable(path, "a table"):
         n_columns = len(pl.read_parquet_schema(path))
         n_rows = int(pl.scan_parquet(path).select(pl.len()).collect().item())
-        _check_memory(path, 8 * n_rows * n_columns, path)
+        check_memory(path, 8 * n_rows * n_columns, path)
         return pl.read_parquet(path)
 
 
 def read_json(path: Path) -> Any:
     """Read JSON; ValueError if it is none."""
     check_regular(path)
-    _check_memory(path, path.stat().st_size, path)
+    check_memory(path, path.stat().st_size, path)
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except RecursionError:
         raise ValueError(f"{path} is nested too deeply.") from None
     except ValueError as error:
         raise ValueError(f"{path} is not JSON: {error}.") from error
-
-
-class ZippedArrays(Mapping[str, NDArray[Any]]):
-    """The arrays of an npz file, each read when asked for, within the memory limit in all."""
-
-    def __init__(self, file: IO[bytes], path: Path) -> None:
-        archive = np.load(file, allow_pickle=False)
-        if not isinstance(archive, np.lib.npyio.NpzFile):
-            raise ValueError("it holds a single array")
-        self._archive: Any = archive
-        self._path = path
-        self._read: dict[str, int] = {}
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        if name not in self._archive.files:
-            raise KeyError(name)
-        entries = self._archive.zip.namelist()
-        entry = name if name in entries else f"{name}.npy"
-        self._read[entry] = self._archive.zip.getinfo(entry).file_size
-        _check_memory(f"{self._path} (unpacked)", sum(self._read.values()), self._path)
-        try:
-            array = self._archive[name]
-        except MemoryError as error:
-            raise BadZipFile(f"{name} claims more than the file holds") from error
-        if not isinstance(array, np.ndarray):
-            raise BadZipFile(f"{name} is no array")
-        return array
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._archive.files)
-
-    def __len__(self) -> int:
-        return len(self._archive.files)

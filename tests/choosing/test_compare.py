@@ -176,12 +176,10 @@ def test_what_methods_print_in_a_process_is_not_ours(ensemble, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_hopeless_method_is_not_started():
-    labels = np.random.default_rng(0).integers(0, 3, size=(6000, 3))
-    methods = {"slow": Slow(seconds=0.2)}
-    found = compare(labels, methods=methods, n_clusters=None, time_limit=0.01, n_jobs=1)
+@pytest.mark.slow
+def test_a_single_method_is_stopped_as_well(ensemble):
+    found = compare(ensemble, methods={"slow": Slow()}, n_clusters=1, time_limit=1.0, n_jobs=2)
     assert found["slow"].status == "skipped"
-    assert "would take about" in found["slow"].reason
     assert found.recommended is None
     assert "No method" in found.reason
 
@@ -233,12 +231,14 @@ def test_stability_is_that_of_halves():
     assert calm["eac"].stability < 1.0
 
 
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_progress_counts_methods(ensemble, progress, n_jobs):
+    compare(ensemble, methods=QUICK, n_clusters=3, stability=0, n_jobs=n_jobs)
+    assert progress.counts()["methods"] == (4, 4)
+
+
 def test_result_is_plain_data(ensemble):
-    seen = []
-    found = compare(
-        ensemble, methods=QUICK, callback=lambda *a: seen.append(a), stability=1, random_state=0
-    )
-    assert seen[-1] == (4, 4)
+    found = compare(ensemble, methods=QUICK, stability=1, random_state=0)
     plain = json.loads(json.dumps(found.as_dict(labels=True), allow_nan=False))
     assert len(plain["leaderboard"]) == 4
     assert plain["leaderboard"][0]["labels"] == found.rows[0].labels.tolist()

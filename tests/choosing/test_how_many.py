@@ -7,15 +7,15 @@ import pytest
 from scipy import sparse
 from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.spatial.distance import squareform
+from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_score
 from sklearn.neighbors import NearestNeighbors
 
 from coterie import LWEA, Ensemble, RandomizedEnsemble, how_many_clusters, metrics
 from coterie.choosing._resampling import (
     _low_and_local,
-    consensus_cdf,
-    proportion_ambiguous,
-    runs_of_kmeans,
+    consensus_distribution,
+    runs_on_parts,
 )
 from coterie.datasets import load
 from coterie.generation._recipes import make_generator
@@ -113,18 +113,19 @@ def test_sparse_features_are_the_same_as_dense(seed):
 def test_consensus_distribution_against_the_matrix(seed):
     ensemble = Ensemble(random_labels(seed, 40, 10))
     shares = ensemble.coassociation()[np.triu_indices(40, 1)]
-    cdf = consensus_cdf(ensemble)
+    distribution = consensus_distribution(ensemble)
     expected = [(shares <= x + 1e-9).mean() for x in np.linspace(0, 1, 101)]
-    assert cdf == pytest.approx(expected)
-    ambiguous = ((shares > 0.1 + 1e-9) & (shares <= 0.9 + 1e-9)).mean()
-    assert proportion_ambiguous(cdf) == pytest.approx(ambiguous)
+    assert distribution.cdf == pytest.approx(expected)
+    assert distribution.area == pytest.approx(np.mean(expected[1:]))
+    ambiguous = ((shares > 0.1 + 1e-9) & (shares < 0.9 - 1e-9)).mean()
+    assert distribution.pac == pytest.approx(ambiguous)
 
 
 def test_runs_are_compared_as_defined():
     X = lumps(0, 3, 60, 2, apart=3.0)
     found = how_many_clusters(X, [3], n_runs=6, structure=False, random_state=0)
     seeds = np.random.RandomState(0).randint(2**31 - 1, size=3)
-    runs = runs_of_kmeans(X, 3, 6, 0.8, None, int(seeds[2]))
+    runs = runs_on_parts(KMeans(n_init=3), X, 3, 6, max_samples=0.8, seed=int(seeds[2]))
     scores = metrics.pairwise_ari(runs)[np.triu_indices(6, 1)]
     assert found.criteria["stability"][0] == pytest.approx(scores.mean())
     distances = squareform(1 - runs.coassociation(), checks=False)

@@ -169,3 +169,17 @@ def test_pool_of_a_matlab_file(run, refuse, tmp_path):
     assert "one value for each of the 3 rows" in refuse(
         "consense", "turned.mat", "--truth", "gt", *TWO
     )
+
+
+def test_names_that_look_like_formulas(tmp_path, run):
+    table = tmp_path / "labels.csv"
+    table.write_text("id,a,b\n=1+1,0,0\n-2,0,0\n@x,1,1\nplain,1,1\n")
+    words = ["consense", str(table), "--id", "id", "--clusters", "2", "--method", "eac"]
+    names = [line.split(",")[0] for line in run(*words).stdout.splitlines()[1:]]
+    assert names == ["'=1+1", "-2", "'@x", "plain"]
+    names = [line.split(",")[0] for line in run(*words, "--raw-text").stdout.splitlines()[1:]]
+    assert names == ["=1+1", "-2", "@x", "plain"]
+    run(*words, "--output", str(tmp_path / "out.csv"))
+    assert "'=1+1" in (tmp_path / "out.csv").read_text()
+    run(*words, "--output", str(tmp_path / "out.json"))
+    assert '"=1+1"' in (tmp_path / "out.json").read_text()

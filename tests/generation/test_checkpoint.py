@@ -17,6 +17,7 @@ from sklearn.datasets import make_blobs
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from coterie._files import with_checksum
 from coterie.ensemble import Ensemble
 from coterie.generation import RandomizedEnsemble
 from coterie.generation._checkpoint import describe_value
@@ -43,17 +44,19 @@ def _files(directory):
     return sorted(directory.glob("partition-*.npz"))
 
 
+def _times(directory):
+    """{name: when it was written}."""
+    return {path.name: path.stat().st_mtime_ns for path in directory.iterdir()}
+
+
 def test_one_file_per_partition_and_no_recomputing(tmp_path):
     alone = _maker().fit_transform(X)
     directory = tmp_path / "new" / "run"
     assert _maker(directory).fit_transform(X) == alone
     assert len(_files(directory)) == 8
-    before = {path.name: path.stat().st_mtime_ns for path in directory.iterdir()}
-    calls = []
-    again = _maker(str(directory), callback=lambda *counts: calls.append(counts))
-    assert again.fit_transform(X) == alone
-    assert calls == [(8, 8)]
-    assert {path.name: path.stat().st_mtime_ns for path in directory.iterdir()} == before
+    before = _times(directory)
+    assert _maker(str(directory)).fit_transform(X) == alone
+    assert _times(directory) == before
 
 
 def test_transform_after_a_checkpoint(tmp_path):
@@ -83,16 +86,19 @@ def test_refit_that_differs_is_noticed(tmp_path):
 
 
 @pytest.mark.slow
-def test_stopped_by_the_callback_and_continued(tmp_path):
-    class Stop(Exception):
-        pass
+def test_interrupted_and_continued(tmp_path, monkeypatch):
+    fit_predict, runs = KMeans.fit_predict, []
 
-    def stop(done, total):
-        if done == 3:
-            raise Stop
+    def stop(self, X):
+        runs.append(X)
+        if len(runs) == 4:
+            raise KeyboardInterrupt
+        return fit_predict(self, X)
 
-    with pytest.raises(Stop):
-        _maker(tmp_path, callback=stop).fit(X)
+    monkeypatch.setattr(KMeans, "fit_predict", stop)
+    with pytest.raises(KeyboardInterrupt):
+        _maker(tmp_path).fit(X)
+    monkeypatch.undo()
     assert len(_files(tmp_path)) == 3
     assert _maker(tmp_path, n_jobs=2).fit_transform(X) == _maker().fit_transform(X)
 
@@ -180,10 +186,10 @@ def test_broken_files_are_made_again(tmp_path, damage):
     else:
         path.unlink()
         (tmp_path / ".partition-00-00002.npz.abc").write_bytes(b"half")
-    calls = []
-    again = _maker(tmp_path, callback=lambda *counts: calls.append(counts)).fit_transform(X)
-    assert again == alone
-    assert calls == [(7, 8), (8, 8)]
+    before = _times(tmp_path)
+    assert _maker(tmp_path).fit_transform(X) == alone
+    after = _times(tmp_path)
+    assert [name for name in after if after[name] != before.get(name)] == [path.name]
     assert path.read_bytes() == content
 
 
@@ -240,7 +246,7 @@ def test_other_versions_are_refused(tmp_path):
     path = tmp_path / "manifest.json"
     manifest = json.loads(path.read_text())
     manifest["versions"]["scikit-learn"] = "0.1"
-    path.write_text(json.dumps(manifest))
+    path.write_text(json.dumps(with_checksum(manifest)))
     with pytest.raises(ValueError, match=r'versions: scikit-learn was "0\.1", now'):
         _maker(tmp_path).fit(X)
 
@@ -258,10 +264,10 @@ def test_what_has_no_influence_may_change(tmp_path):
 
 def test_more_and_fewer_partitions(tmp_path):
     _maker(tmp_path).fit(X)
-    calls = []
-    more = _maker(tmp_path, n_partitions=6, callback=lambda *counts: calls.append(counts))
+    before = _times(tmp_path)
+    more = _maker(tmp_path, n_partitions=6)
     assert more.fit_transform(X) == _maker(n_partitions=6).fit_transform(X)
-    assert calls[0] == (8, 12)
+    assert before.items() <= _times(tmp_path).items()
     assert _maker(tmp_path, n_partitions=2).fit_transform(X) == _maker(
         n_partitions=2
     ).fit_transform(X)
@@ -271,11 +277,11 @@ def test_broken_manifest(tmp_path):
     alone = _maker(tmp_path).fit_transform(X)
     manifest = tmp_path / "manifest.json"
     manifest.write_text(manifest.read_text()[:100])
-    calls = []
+    before = _times(tmp_path)
     with pytest.warns(UserWarning, match="is not JSON.* written anew"):
-        again = _maker(tmp_path, callback=lambda *c: calls.append(c)).fit_transform(X)
-    assert again == alone
-    assert calls == [(8, 8)]
+        assert _maker(tmp_path).fit_transform(X) == alone
+    after = _times(tmp_path)
+    assert [name for name in after if after[name] != before[name]] == ["manifest.json"]
     (tmp_path / "thesis.tex").touch()
     manifest.write_text("{")
     with pytest.raises(ValueError, match="is no checkpoint"):

@@ -183,7 +183,6 @@ def test_jobs_and_backends_change_nothing(backend):
     with joblib.parallel_config(backend=backend, n_jobs=2):
         assert _mixed().fit_transform(X) == alone
         assert trees.fit_transform(X) == alone_trees
-        assert _mixed(callback=lambda done, total: None).fit_transform(X) == alone
 
 
 def test_memory_order_changes_nothing():
@@ -591,27 +590,10 @@ def test_clone_keeps_parameters():
     assert copy.estimators[0][1].n_init == 2
 
 
-@pytest.mark.slow
-def test_callback_counts_up():
-    for n_jobs in (1, 2):
-        calls = []
-        RandomizedEnsemble(
-            [KMeans(), Birch()],
-            n_partitions=3,
-            n_jobs=n_jobs,
-            callback=lambda done, total, calls=calls: calls.append((done, total)),
-        ).fit(X)
-        assert calls == [(i, 6) for i in range(1, 7)]
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_callback_may_stop_the_work(n_jobs):
-    def stop(done, total):
-        if done == 2:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        RandomizedEnsemble(n_partitions=8, n_jobs=n_jobs, callback=stop).fit(X)
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_progress_counts_partitions(n_jobs, progress):
+    RandomizedEnsemble([KMeans(), Birch()], n_partitions=3, n_jobs=n_jobs).fit(X)
+    assert progress.counts()["partitions"] == (6, 6)
 
 
 @pytest.mark.slow
@@ -644,7 +626,6 @@ def test_import_without_numba():
         ({"noise": "drop"}, "noise must be one of"),
         ({"validity": "silhouette"}, "validity must be None, one of .*got 'silhouette'"),
         ({"validity": "cophenetic"}, "KMeans has not. Use validity='hubert'"),
-        ({"callback": 3}, "callback must be callable"),
         ({"checkpoint": 3}, "checkpoint must be the path"),
         ({"estimators": []}, "at least one clusterer"),
         ({"estimators": KMeans}, r"not classes; got KMeans. Write KMeans\(\)"),

@@ -55,10 +55,8 @@ def test_rows_longer_than_a_tile(seed):
     assert_array_equal(observed, seen.sum(axis=2))
     assert_array_equal(together, (seen & (labels[rows, None] == labels[None])).sum(axis=2))
     share = np.empty(n)
-    seen_by = np.empty(7, dtype=np.int64)
-    scratch = np.empty((2, kernels._TILE), dtype=np.uint8)
-    missing = kernels.missing_code(columns)
-    kernels.share_row(columns, missing, True, n - 1, seen_by, scratch, share)
+    codes = kernels.Codes.of(columns, True)
+    kernels.share_row(codes, n - 1, kernels.share_scratch(codes), share)
     assert_array_equal(share, together[3] / np.maximum(observed[3], 1))
 
 

@@ -10,15 +10,15 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 import naive
 from coterie import Ensemble
 from coterie._kernels import spanning_tree
-from coterie._kernels.coassociation import count_dtype, missing_code
+from coterie._kernels.coassociation import Codes, count_dtype
 from strategies import label_matrices, random_labels
 
 
 def sorted_tree(find_tree, ensemble):
-    columns = ensemble.compact_codes
+    codes = Codes.of(ensemble.compact_codes, ensemble.has_missing)
     count_type = np.empty(0, dtype=count_dtype(ensemble.n_partitions + 2))
     done = np.zeros(1, dtype=np.int64)
-    edges, weights = find_tree(columns, missing_code(columns), count_type, done)
+    edges, weights = find_tree(codes._replace(count_type=count_type), done)
     assert done[0] == len(edges)
     assert (edges[:, 0] < edges[:, 1]).all()
     return sorted(zip(weights.tolist(), *edges.T.tolist(), strict=True))

@@ -543,6 +543,54 @@ def test_hostile_names_are_text(visit, tmp_path):
     assert [row[3] for row in rows[1:]] == summary["objects"]["truth"]
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<script>window.hacked = 1</script>",
+        "<img src='data:,' onerror='window.hacked = 1'>",
+        "<style>h1 { color: rgb(1, 2, 3) !important }</style>",
+        "<iframe srcdoc='<script>parent.hacked = 1</script>'></iframe>",
+        "<object data='data:text/html,x'></object>",
+        "<link rel='stylesheet' href='data:text/css,h1{color:rgb(1,2,3)!important}'>",
+        "<script>fetch('http://127.0.0.1:9/')</script>",
+        "<base href='http://127.0.0.1:9/'>",
+    ],
+)
+def test_the_policy_of_the_page_stops_what_is_put_into_it(browser, demo, tmp_path, part):
+    """As if escaping had failed: the policy is the second lock."""
+    page = (demo / "report.html").read_text(encoding="utf-8")
+    path = tmp_path / "report.html"
+    path.write_text(page.replace("<main>", f"{part}<main>", 1), encoding="utf-8")
+    context = browser.new_context()
+    try:
+        tab = context.new_page()
+        complaints, requests = [], []
+        tab.on("console", lambda message: complaints.append(message.text))
+        tab.on("request", lambda request: requests.append(request.url))
+        tab.goto(path.as_uri())
+        tab.wait_for_selector("html[data-ready=yes]")
+        assert tab.evaluate("window.hacked") is None
+        assert (
+            tab.evaluate("getComputedStyle(document.querySelector('h1')).color") != "rgb(1, 2, 3)"
+        )
+        assert tab.evaluate("document.baseURI").startswith("file:")
+        assert not [url for url in requests if url.startswith("http")]
+        assert any("Content Security Policy" in words for words in complaints)
+    finally:
+        context.close()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_downloads_hold_no_formulas(visit, tmp_path):
+    votes = np.repeat([0, 1], 3)[:, None] + np.zeros(4, dtype=int)
+    ids = ["=1+1", "-2", "-x", "@a", "plain", "'=q"]
+    summary = summarize(EAC(n_clusters=2).fit(votes), ids=ids, truth=["=A1", "b"] * 3)
+    _, text = download(visit(write(tmp_path, summary)))
+    rows = list(csv.reader(io.StringIO(text)))
+    assert [row[0] for row in rows[1:]] == ["'=1+1", "-2", "'-x", "'@a", "plain", "''=q"]
+    assert {row[3] for row in rows[1:]} == {"'=A1", "b"}
+
+
 def grouped(n, n_partitions, seed=0):
     """Labels of n objects in five groups, with noise: few distinct rows, so that fits are quick."""
     rng = np.random.default_rng(seed)

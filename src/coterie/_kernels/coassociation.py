@@ -7,7 +7,7 @@ as the labels, so that the compiler turns it into byte-wide vector instructions.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -15,6 +15,27 @@ from numpy.typing import DTypeLike, NDArray
 from coterie._kernels._jit import njit, parallel_njit, prange
 
 _TILE = 4096  # objects at a time: a tile of counts stays in the first-level cache
+
+
+class Codes(NamedTuple):
+    """Labels of objects, as the functions below read them.
+
+    Any other named tuple with these fields will do.
+    """
+
+    columns: NDArray[Any]
+    """(L, n) codes."""
+    missing: Any
+    """The code that means missing, of the type of `columns`."""
+    has_missing: bool
+    count_type: NDArray[Any]
+    """An empty array of the type in which partitions are counted."""
+
+    @classmethod
+    def of(cls, columns: NDArray[Any], has_missing: bool) -> Codes:
+        """Return the codes with the narrowest type to count partitions in."""
+        count_type = np.empty(0, dtype=count_dtype(len(columns)))
+        return cls(columns, missing_code(columns), has_missing, count_type)
 
 
 def missing_code(columns: NDArray[Any]) -> Any:
@@ -85,15 +106,15 @@ def count_observed(columns, missing, seen, n_seen, start, stop, out):
 
 
 @njit
-def share_tile(columns, missing, has_missing, i, seen, n_seen, start, stop, scratch, out):
+def share_tile(codes, i, seen, n_seen, start, stop, counts, out):
     """Write the co-association of object i with objects start..stop-1 to the front of `out`.
 
-    `scratch` is (2, stop - start) or larger, of the count type.
+    `counts` is scratch of shape (2, stop - start) or larger, of the count type.
     """
-    together, observed = scratch[0], scratch[1]
-    count_together(columns, i, seen, n_seen, start, stop, together)
-    if has_missing:
-        count_observed(columns, missing, seen, n_seen, start, stop, observed)
+    together, observed = counts[0], counts[1]
+    count_together(codes.columns, i, seen, n_seen, start, stop, together)
+    if codes.has_missing:
+        count_observed(codes.columns, codes.missing, seen, n_seen, start, stop, observed)
         for j in range(stop - start):
             n_both = np.float64(observed[j])
             out[j] = together[j] / (n_both if n_both > 0.0 else 1.0)
@@ -103,17 +124,22 @@ def share_tile(columns, missing, has_missing, i, seen, n_seen, start, stop, scra
 
 
 @njit
-def share_row(columns, missing, has_missing, i, seen, scratch, out):
-    """Write the co-association of object i with every object to `out`.
+def share_scratch(codes):
+    """Return the scratch arrays of `share_row`: one pair for each thread."""
+    return (
+        np.empty(codes.columns.shape[0], dtype=np.int64),
+        np.empty((2, _TILE), dtype=codes.count_type.dtype),
+    )
 
-    `scratch` is (2, _TILE) of the count type, `seen` has room for every partition.
-    """
-    n = columns.shape[1]
-    n_seen = seen_partitions(columns, i, missing, seen)
-    for start in range(0, n, _TILE):
-        stop = min(n, start + _TILE)
-        target = out[start:stop]
-        share_tile(columns, missing, has_missing, i, seen, n_seen, start, stop, scratch, target)
+
+@njit
+def share_row(codes, i, scratch, out):
+    """Write the co-association of object i with every object to `out`."""
+    seen, counts = scratch
+    n_seen = seen_partitions(codes.columns, i, codes.missing, seen)
+    for start in range(0, out.size, _TILE):
+        stop = min(out.size, start + _TILE)
+        share_tile(codes, i, seen, n_seen, start, stop, counts, out[start:stop])
 
 
 @parallel_njit
@@ -202,34 +228,30 @@ def share_matrix(columns: NDArray[Any], has_missing: bool, dtype: DTypeLike) -> 
     """Return the (n, n) co-association matrix."""
     n_partitions, n = columns.shape
     shares = np.empty((n, n), dtype=dtype)
-    scratch = np.empty(0, dtype=count_dtype(n_partitions))
+    codes = Codes.of(columns, has_missing)
     if has_missing:
-        _fill_shares(columns, missing_code(columns), scratch, shares)
+        _fill_shares(codes, shares)
     else:
-        values = (np.arange(n_partitions + 1) / n_partitions).astype(dtype)
-        _look_up_shares(columns, values, scratch, shares)
+        _look_up_shares(codes, (np.arange(n_partitions + 1) / n_partitions).astype(dtype), shares)
     return shares
 
 
 @parallel_njit
-def _fill_shares(columns, missing, scratch, out):
-    n_partitions, n = columns.shape
-    for i in prange(n):
-        seen = np.empty(n_partitions, dtype=np.int64)
-        tiles = np.empty((2, _TILE), dtype=scratch.dtype)
-        share_row(columns, missing, True, i, seen, tiles, out[i])
+def _fill_shares(codes, out):
+    for i in prange(codes.columns.shape[1]):
+        share_row(codes, i, share_scratch(codes), out[i])
 
 
 @parallel_njit
-def _look_up_shares(columns, values, scratch, out):
+def _look_up_shares(codes, values, out):
     """Without missing labels a share takes one of L + 1 values: look it up, do not divide."""
-    n_partitions, n = columns.shape
+    n_partitions, n = codes.columns.shape
     for i in prange(n):
         everyone = np.arange(n_partitions)
-        together = np.empty(_TILE, dtype=scratch.dtype)
+        together = np.empty(_TILE, dtype=codes.count_type.dtype)
         for start in range(0, n, _TILE):
             stop = min(n, start + _TILE)
-            count_together(columns, i, everyone, n_partitions, start, stop, together)
+            count_together(codes.columns, i, everyone, n_partitions, start, stop, together)
             target = out[i, start:stop]
             for j in range(stop - start):
                 target[j] = values[together[j]]
@@ -237,21 +259,18 @@ def _look_up_shares(columns, values, scratch, out):
 
 def condensed_distances(columns: NDArray[Any], has_missing: bool) -> NDArray[np.float64]:
     """Return 1 - co-association for i < j in the order of SciPy's `pdist`."""
-    n_partitions, n = columns.shape
+    n = columns.shape[1]
     distances = np.empty(n * (n - 1) // 2)
-    scratch = np.empty(0, dtype=count_dtype(n_partitions))
-    _fill_condensed(columns, missing_code(columns), has_missing, scratch, distances)
+    _fill_condensed(Codes.of(columns, has_missing), distances)
     return distances
 
 
 @parallel_njit
-def _fill_condensed(columns, missing, has_missing, scratch, out):
-    n_partitions, n = columns.shape
+def _fill_condensed(codes, out):
+    n = codes.columns.shape[1]
     for i in prange(n):
-        seen = np.empty(n_partitions, dtype=np.int64)
-        tiles = np.empty((2, _TILE), dtype=scratch.dtype)
         row = np.empty(n)
-        share_row(columns, missing, has_missing, i, seen, tiles, row)
+        share_row(codes, i, share_scratch(codes), row)
         start = i * n - i * (i + 1) // 2 - i - 1
         for j in range(i + 1, n):
             out[start + j] = 1.0 - row[j]

@@ -20,10 +20,11 @@ _TILE = 4096
 
 
 def share_histogram(columns: NDArray[Any], n_bins: int) -> NDArray[np.int64]:
-    """Return in how many pairs i < j the co-association rounds to 0, 1/n_bins, ..., 1.
+    """Return (2 n_bins + 1,): how many pairs i < j have a co-association of each size.
 
-    Pairs that no partition saw together are left out. `columns` are (L, n) codes in a narrow
-    type; memory is one tile per thread.
+    Entry 2 b counts co-associations of exactly b / n_bins, entry 2 b + 1 those between b / n_bins
+    and (b + 1) / n_bins. Pairs that no partition saw together are left out. `columns` are (L, n)
+    codes in a narrow type; memory is one tile per thread.
     """
     scratch = np.empty(0, dtype=count_dtype(len(columns)))
     return _tally(columns, missing_code(columns), n_bins, scratch)
@@ -33,7 +34,7 @@ def share_histogram(columns: NDArray[Any], n_bins: int) -> NDArray[np.int64]:
 def _tally(columns, missing, n_bins, scratch):
     n_partitions, n = columns.shape
     n_strips = min(n, 64)
-    counts = np.zeros((n_strips, n_bins + 1), dtype=np.int64)
+    counts = np.zeros((n_strips, 2 * n_bins + 1), dtype=np.int64)
     for strip in prange(n_strips):
         seen = np.empty(n_partitions, dtype=np.int64)
         together = np.empty(_TILE, dtype=scratch.dtype)
@@ -46,6 +47,7 @@ def _tally(columns, missing, n_bins, scratch):
                 count_observed(columns, missing, seen, n_seen, start, stop, observed)
                 for j in range(stop - start):
                     if observed[j] > 0:
-                        share = n_bins * np.int64(together[j]) / np.int64(observed[j])
-                        counts[strip, np.int64(np.floor(share + 0.5))] += 1
+                        scaled, both = n_bins * np.int64(together[j]), np.int64(observed[j])
+                        inside = 1 if scaled % both > 0 else 0
+                        counts[strip, 2 * (scaled // both) + inside] += 1
     return counts.sum(axis=0)

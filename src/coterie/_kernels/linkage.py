@@ -100,9 +100,7 @@ def _score_tile(leaves, i, n_seen, start, stop, scratch, out):
         for j in range(stop - start):
             out[j] = counts[0, j]
     elif leaves.kind == SHARES:
-        share_tile(
-            columns, leaves.missing, leaves.has_missing, i, seen, n_seen, start, stop, counts, out
-        )
+        share_tile(leaves, i, seen, n_seen, start, stop, counts, out)
     elif leaves.kind == POINTS:
         _weigh(leaves, _points(leaves), i, seen, n_seen, start, stop, points)
         for j in range(stop - start):

@@ -8,87 +8,24 @@ still alone have the same edges, so they are counted once and taken smallest fir
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coterie._kernels._jit import njit, parallel_njit, prange
-from coterie._kernels.coassociation import (
-    _TILE,
-    count_dtype,
-    count_observed,
-    count_together,
-    missing_code,
-    seen_partitions,
-)
-from coterie._progress import track_progress
+from coterie._kernels.coassociation import _TILE, count_observed, count_together, seen_partitions
 
 TOLERANCE = 1e-12  # normalized edges that differ by a smaller share are equal
-
-
-class Graph(NamedTuple):
-    """A threshold graph of patterns in compressed rows."""
-
-    start: NDArray[np.int64]
-    neighbours: NDArray[np.int32]
 
 
 # --- graph ----------------------------------------------------------------------------------------
 
 
-class Rows(NamedTuple):
-    """Distinct label rows, and how many partitions must agree for an edge."""
-
-    columns: NDArray[Any]
-    """(L, p) compact codes."""
-    missing: Any
-    has_missing: bool
-    least: NDArray[np.int64]
-    """Number of partitions that must put two rows together, by the number that saw both."""
-    count_type: NDArray[Any]
-    """An empty array of the type in which partitions are counted."""
-
-
-def _rows(columns: NDArray[Any], has_missing: bool, least: NDArray[np.int64]) -> Rows:
-    count_type = np.empty(0, dtype=count_dtype(columns.shape[0]))
-    return Rows(columns, missing_code(columns), has_missing, least, count_type)
-
-
-def count_neighbours(
-    columns: NDArray[Any], has_missing: bool, least: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return where each pattern's neighbours start in the graph, and where the last end.
-
-    Two patterns are neighbours if at least ``least[observed]`` partitions put them together,
-    `observed` being the partitions that saw both.
-    """
-    n = columns.shape[1]
-    degrees = np.empty(n, dtype=np.int64)
-    with track_progress("numbers of neighbours", n, n) as done:
-        _count_neighbours(_rows(columns, has_missing, least), degrees, done)
-    return np.concatenate([[0], np.cumsum(degrees)])
-
-
-def find_neighbours(
-    columns: NDArray[Any],
-    has_missing: bool,
-    least: NDArray[np.int64],
-    start: NDArray[np.int64],
-) -> Graph:
-    """Return the graph whose rows `count_neighbours` measured."""
-    n = columns.shape[1]
-    neighbours = np.empty(start[-1], dtype=np.int32)
-    with track_progress("neighbours", n, n) as done:
-        _find_neighbours(_rows(columns, has_missing, least), start, neighbours, done)
-    return Graph(start, neighbours)
-
-
 @njit
-def _mark_neighbours(rows, i, begin, seen, together, observed):
+def _mark_neighbours(rows, least, i, begin, seen, together, observed):
     """Write to `together` whether each object of a tile is a neighbour of i; return how many."""
     n_partitions, n = rows.columns.shape
-    least = rows.least
     stop = min(n, begin + _TILE)
     n_seen = seen_partitions(rows.columns, i, rows.missing, seen)
     count_together(rows.columns, i, seen, n_seen, begin, stop, together)
@@ -111,29 +48,39 @@ def _mark_neighbours(rows, i, begin, seen, together, observed):
 
 
 @parallel_njit
-def _count_neighbours(rows, degrees, done):
+def count_neighbours(rows, least, done):
+    """Return the number of neighbours of each pattern.
+
+    Two patterns are neighbours if at least ``least[observed]`` partitions put them together,
+    `observed` being the partitions that saw both. `rows` are the `Codes` of the patterns. `done`
+    has a cell for each pattern.
+    """
     n_partitions, n = rows.columns.shape
+    degrees = np.empty(n, dtype=np.int64)
     for i in prange(n):
         seen = np.empty(n_partitions, dtype=np.int64)
         together = np.empty(_TILE, dtype=rows.count_type.dtype)
         observed = np.empty(_TILE, dtype=rows.count_type.dtype)
         degree = 0
         for begin in range(0, n, _TILE):
-            degree += _mark_neighbours(rows, i, begin, seen, together, observed)
+            degree += _mark_neighbours(rows, least, i, begin, seen, together, observed)
         degrees[i] = degree
         done[i] = 1
+    return degrees
 
 
 @parallel_njit
-def _find_neighbours(rows, start, neighbours, done):
+def find_neighbours(rows, least, start, done):
+    """Return the neighbours of each pattern; those of pattern i begin at ``start[i]``."""
     n_partitions, n = rows.columns.shape
+    neighbours = np.empty(start[-1], dtype=np.int32)
     for i in prange(n):
         seen = np.empty(n_partitions, dtype=np.int64)
         together = np.empty(_TILE, dtype=rows.count_type.dtype)
         observed = np.empty(_TILE, dtype=rows.count_type.dtype)
         place = start[i]
         for begin in range(0, n, _TILE):
-            last = place + _mark_neighbours(rows, i, begin, seen, together, observed)
+            last = place + _mark_neighbours(rows, least, i, begin, seen, together, observed)
             j = 0
             while place < last:
                 if together[j]:
@@ -141,6 +88,7 @@ def _find_neighbours(rows, start, neighbours, done):
                     place += 1
                 j += 1
         done[i] = 1
+    return neighbours
 
 
 # --- merging --------------------------------------------------------------------------------------

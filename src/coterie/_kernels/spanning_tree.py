@@ -10,12 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from coterie._kernels._jit import njit
-from coterie._kernels.coassociation import (
-    _TILE,
-    count_together,
-    seen_partitions,
-    share_row,
-)
+from coterie._kernels.coassociation import _TILE, count_together, share_row, share_scratch
 
 
 @njit
@@ -60,30 +55,29 @@ def add_edge(edges, step, node, nearest):
 
 
 @njit
-def tree_of_counts(columns, missing, count_type, done):
+def tree_of_counts(codes, done):
     """Return (edges, weights) for the number of partitions that put two objects apart.
 
-    For ensembles without missing labels. `count_type` must hold a number larger than L + 1. The
+    For codes without missing labels, whose `count_type` must hold a number larger than L + 1. The
     first cell of `done` gets the number of edges.
     """
-    n_partitions, n = columns.shape
-    visited = count_type.dtype.type(n_partitions + 2)
-    row = np.empty(n, dtype=count_type.dtype)
-    together = np.empty(_TILE, dtype=count_type.dtype)
-    seen = np.empty(n_partitions, dtype=np.int64)
-    distance = np.empty(n, dtype=count_type.dtype)
+    n_partitions, n = codes.columns.shape
+    visited = codes.count_type.dtype.type(n_partitions + 2)
+    row = np.empty(n, dtype=codes.count_type.dtype)
+    together = np.empty(_TILE, dtype=codes.count_type.dtype)
+    everyone = np.arange(n_partitions)
+    distance = np.empty(n, dtype=codes.count_type.dtype)
     nearest = start_tree(n, distance, n_partitions + 1, visited)
     edges = np.empty((n - 1, 2), dtype=np.int64)
     weights = np.empty(n - 1)
     node = 0
     for step in range(n - 1):
-        n_seen = seen_partitions(columns, node, missing, seen)
         for start in range(0, n, _TILE):
             stop = min(n, start + _TILE)
-            count_together(columns, node, seen, n_seen, start, stop, together)
+            count_together(codes.columns, node, everyone, n_partitions, start, stop, together)
             target = row[start:stop]
             for j in range(stop - start):
-                target[j] = n_seen - together[j]
+                target[j] = n_partitions - together[j]
         node = next_node(row, node, visited, nearest, distance)
         add_edge(edges, step, node, nearest)
         weights[step] = distance[node]
@@ -93,20 +87,19 @@ def tree_of_counts(columns, missing, count_type, done):
 
 
 @njit
-def tree_of_shares(columns, missing, count_type, done):
+def tree_of_shares(codes, done):
     """Return (edges, weights) for 1 - co-association; missing labels are allowed."""
-    n_partitions, n = columns.shape
+    n = codes.columns.shape[1]
     visited = np.inf
     row = np.empty(n)
-    scratch = np.empty((2, _TILE), dtype=count_type.dtype)
-    seen = np.empty(n_partitions, dtype=np.int64)
+    scratch = share_scratch(codes)
     distance = np.empty(n)
     nearest = start_tree(n, distance, 2.0, visited)
     edges = np.empty((n - 1, 2), dtype=np.int64)
     weights = np.empty(n - 1)
     node = 0
     for step in range(n - 1):
-        share_row(columns, missing, True, node, seen, scratch, row)
+        share_row(codes, node, scratch, row)
         for j in range(n):
             row[j] = 1.0 - row[j]
         node = next_node(row, node, visited, nearest, distance)

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie._kernels._jit import njit, parallel_njit, prange
-from coterie._progress import track_progress
 
 _BLOCK = 4096  # objects at a time: their labels for all partitions stay in the second-level cache
 _SIDE = 64  # of a tile
@@ -76,9 +75,14 @@ def _assign_patterns(labels, hashes, table, inverse):
 
 
 def count_overlap(
-    labels: NDArray[np.int32], n_clusters: NDArray[np.int64], has_missing: bool
+    labels: NDArray[np.int32],
+    n_clusters: NDArray[np.int64],
+    has_missing: bool,
+    done: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     """Return the (K, K) counts of objects that two clusters share.
+
+    The first cell of `done` gets the number of objects counted.
 
     Memory beside the result does not grow with the number of objects. A missing label gets a
     cluster of its own while counting, which saves a branch in the inner loop and is cut off
@@ -88,11 +92,9 @@ def count_overlap(
     offsets = np.concatenate([[0], np.cumsum(widths)])
     counts = np.zeros((offsets[-1], offsets[-1]), dtype=np.int64)
     codes = np.empty((labels.shape[1], _BLOCK), dtype=np.int64)
-    with track_progress("overlap of clusters", labels.shape[0]) as done:
-        for start in range(0, labels.shape[0], _BLOCK):
-            block = labels[start : start + _BLOCK]
-            _count_block(block, offsets, codes, counts)
-            done[0] = start
+    for start in range(0, labels.shape[0], _BLOCK):
+        _count_block(labels[start : start + _BLOCK], offsets, codes, counts)
+        done[0] = start
     if has_missing:
         known = np.delete(np.arange(offsets[-1]), offsets[1:] - 1)
         counts = counts[np.ix_(known, known)]

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from joblib import cpu_count, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.base import BaseEstimator, clone
 
+from coterie import metrics
+from coterie._checks import check_random_state
 from coterie.choosing._how_many import ClusterNumbers, how_many_clusters
 from coterie.choosing._worker import Job, run_here, run_in_processes
+from coterie.consensus import CONSENSUS
 from coterie.ensemble import Ensemble, as_ensemble
 
 __all__ = ["Comparison", "MethodResult", "compare"]
@@ -77,20 +80,7 @@ class MethodResult:
 
     def as_dict(self, *, labels: bool = False) -> dict[str, Any]:
         """Return the row as plain data, ready for JSON."""
-        known = {
-            "method": self.method,
-            "status": self.status,
-            "reason": self.reason,
-            "n_clusters": self.n_clusters,
-            "n_clusters_given": self.n_clusters_given,
-            "anmi": self.anmi,
-            "stability": self.stability,
-            "confidence": self.confidence,
-            "seconds": self.seconds,
-            "peak_memory": self.peak_memory,
-            "scores": self.scores,
-            "notes": self.notes,
-        }
+        known = {f.name: getattr(self, f.name) for f in fields(self) if f.repr}
         if labels:
             known["labels"] = None if self.labels is None else self.labels.tolist()
         return known
@@ -189,7 +179,6 @@ def compare(
     time_limit: float | None = 60.0,
     n_jobs: int | None = None,
     random_state: int | np.random.RandomState | None = None,
-    callback: Callable[[int, int], None] | None = None,
 ) -> Comparison:
     """Run every consensus method on the same ensemble, and say which to take.
 
@@ -214,17 +203,14 @@ def compare(
     stability : int, default=3
         How often the partitions are halved at random to measure stability; 0 to leave it out.
     time_limit : float or None, default=60
-        Seconds that a method may take, its stability included. From 5,000 objects on, a method
-        that two trials on fewer objects show to be hopeless is not started. Where methods run in
-        this process (see `n_jobs`), nothing can be stopped.
+        Seconds that a method may take, its stability included. Methods that run in this process
+        (see `n_jobs`) cannot be stopped; they only leave out the stability.
     n_jobs : int, optional
-        Number of methods run at a time, each in a process of its own that can be stopped; -1 for
-        all processors. 1: in this process, one after the other. Default: 1 for small ensembles,
-        else all processors.
+        1: methods run in this process, one after the other. Any other number: so many methods
+        run at a time, each in a process that can be stopped; -1 means one per processor.
+        Default: 1 for small ensembles, else -1.
     random_state : int, RandomState instance or None, default=None
         Seed of the methods with random starts, and of the halves.
-    callback : callable, optional
-        ``callback(done, total)`` after every method.
 
     Returns
     -------
@@ -272,12 +258,15 @@ def compare(
     if numbers is not None:
         told = min(numbers.recommended, ensemble.n_objects)
     jobs = _make_jobs(methods, told, stability, seed, time_limit)
-    n_workers = _n_workers(n_jobs, ensemble, len(jobs))
-    if n_workers == 1:
-        found = run_here(jobs, ensemble, callback)
+    if n_jobs is None:
+        n_jobs = 1 if ensemble.labels.size <= _SMALL else -1
+    if n_jobs == 0:
+        raise ValueError("n_jobs must be at least 1, or negative to count from all; got 0.")
+    if n_jobs == 1:
+        found = run_here(jobs, ensemble)
     else:
-        n_threads = max(1, _n_cpus() // n_workers)
-        found = run_in_processes(jobs, ensemble, n_workers, n_threads, callback)
+        n_workers = min(effective_n_jobs(n_jobs), len(jobs))
+        found = run_in_processes(jobs, ensemble, n_workers, max(1, cpu_count() // n_workers))
     rows = [_finished(job, found[job.name], ensemble, classes) for job in jobs]
     rows.sort(key=lambda row: (row.status != "ok", -round(row.anmi or 0.0, 6)))
     methods_ok = [row.method for row in rows if row.status == "ok"]
@@ -305,8 +294,6 @@ def _make_jobs(
     time_limit: float | None,
 ) -> list[Job]:
     """Return a job per method; what an estimator was given by its maker stays."""
-    from coterie.consensus import CONSENSUS
-
     estimators: dict[str, Any] = {}
     if isinstance(methods, Mapping):
         estimators = dict(methods)
@@ -324,34 +311,9 @@ def _make_jobs(
         parameters = estimator.get_params(deep=False)
         for parameter, value in (("n_clusters", n_clusters), ("random_state", seed)):
             if parameter in parameters and parameters[parameter] is None and value is not None:
-                estimator = _set(estimator, **{parameter: value})
+                estimator = clone(estimator).set_params(**{parameter: value})
         jobs.append(Job(name, estimator, stability, seed, time_limit))
     return jobs
-
-
-def _set(estimator: Any, **parameters: Any) -> Any:
-    from sklearn.base import clone
-
-    return clone(estimator).set_params(**parameters)
-
-
-def _n_workers(n_jobs: int | None, ensemble: Ensemble, n_methods: int) -> int:
-    if n_jobs is None:
-        n_jobs = 1 if ensemble.labels.size <= _SMALL else -1
-    if n_jobs == 0:
-        raise ValueError("n_jobs must be at least 1, or negative to count from all; got 0.")
-    n_cpus = _n_cpus()
-    workers = max(1, n_cpus + 1 + n_jobs) if n_jobs < 0 else n_jobs
-    # A single worker for several processors' sake would still be worth stopping.
-    if n_jobs < 0 and workers == 1:
-        return 1
-    return min(workers, n_methods)
-
-
-def _n_cpus() -> int:
-    from joblib import cpu_count
-
-    return int(cpu_count())
 
 
 # --- rows ---------------------------------------------------------------------------------------
@@ -363,8 +325,6 @@ def _finished(
     ensemble: Ensemble,
     classes: NDArray[np.int64] | None,
 ) -> MethodResult:
-    from coterie.metrics import anmi
-
     if found["status"] != "ok":
         return MethodResult(job.name, found["status"], found["reason"])
     labels = found["labels"]
@@ -372,7 +332,7 @@ def _finished(
         job.name,
         n_clusters=found["n_clusters"],
         n_clusters_given=getattr(job.estimator, "n_clusters", None) is not None,
-        anmi=anmi(labels, ensemble),
+        anmi=metrics.anmi(labels, ensemble),
         stability=found.get("stability"),
         confidence=float(found["confidence"].mean()),
         seconds=found["seconds"],
@@ -386,8 +346,6 @@ def _finished(
 
 def truth_scores(classes: NDArray[np.int64], labels: NDArray[np.int64]) -> dict[str, float]:
     """Return the scores against known classes, on the objects whose class is known (not -1)."""
-    from coterie import metrics
-
     known = classes >= 0
     pair = classes[known], labels[known]
     return {
@@ -400,11 +358,9 @@ def truth_scores(classes: NDArray[np.int64], labels: NDArray[np.int64]) -> dict[
 
 
 def _agreement(partitions: list[NDArray[np.int64]]) -> NDArray[np.float64]:
-    from coterie.metrics import pairwise_ari
-
     if not partitions:
         return np.empty((0, 0))
-    return pairwise_ari(np.column_stack(partitions))
+    return metrics.pairwise_ari(np.column_stack(partitions))
 
 
 def _recommend(rows: list[MethodResult]) -> tuple[str | None, str]:
@@ -414,28 +370,22 @@ def _recommend(rows: list[MethodResult]) -> tuple[str | None, str]:
     top = max(row.anmi or 0.0 for row in fine)
     near = [row for row in fine if (row.anmi or 0.0) >= top - _NEARLY]
     best = min(near, key=lambda row: -round(row.stability or 0.0, 2))  # the first of equal ones
-    reason = (
-        f"Take {best.method}: with {best.n_clusters} cluster{'s' * (best.n_clusters != 1)} it "
-        f"agrees best with the partitions (mean NMI {best.anmi:.3f}"
-    )
-    others = [row for row in fine if row.method != best.method]
-    if len(near) > 1:
-        count = len(near) - 1
-        reason = (
-            f"Take {best.method}: with {best.n_clusters} cluster{'s' * (best.n_clusters != 1)} it "
-            f"agrees with the partitions as well as any (mean NMI {best.anmi:.3f}; "
-            f"{count} other{'s' * (count > 1)} within {_NEARLY})"
-        )
+    clusters = f"{best.n_clusters} cluster{'s' * (best.n_clusters != 1)}"
+    reason = f"Take {best.method}: with {clusters} it agrees "
+    n_near = len(near) - 1
+    if n_near:
         reason += (
-            f" and of these it is the most stable (ARI {best.stability:.2f} between halves)."
-            if best.stability is not None
-            else "."
+            f"with the partitions as well as any (mean NMI {best.anmi:.3f}; "
+            f"{n_near} other{'s' * (n_near > 1)} within {_NEARLY})"
         )
-        return best.method, reason
-    if others:
-        second = max(others, key=lambda row: row.anmi or 0.0)
-        reason += f"; the next, {second.method}, has {second.anmi:.3f}"
-    reason += ")"
+        if best.stability is not None:
+            reason += (
+                f" and of these it is the most stable (ARI {best.stability:.2f} between halves)"
+            )
+        return best.method, reason + "."
+    others = sorted((row for row in fine if row is not best), key=lambda row: -(row.anmi or 0.0))
+    second = f"; the next, {others[0].method}, has {others[0].anmi:.3f}" if others else ""
+    reason += f"best with the partitions (mean NMI {best.anmi:.3f}{second})"
     if best.stability is not None:
         reason += f", and ARI {best.stability:.2f} between halves of them"
     return best.method, reason + "."

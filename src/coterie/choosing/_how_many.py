@@ -9,17 +9,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances, silhouette_samples
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array
 
-from coterie._reading import check_names_unique
+from coterie._checks import check_random_state
+from coterie._reading import check_table
 from coterie.choosing._resampling import (
     N_BINS,
     RESAMPLED,
     Resampled,
     cuts_of_halves,
     resample,
-    runs_of_kmeans,
+    runs_on_parts,
 )
 from coterie.choosing._structure import StructureTest, structure_test
 from coterie.consensus import LWEA
@@ -287,7 +289,7 @@ def _gather(
         distances = _walk_distances(X)
         apart = 1.0 - X.coassociation(memory_limit=8 * X.n_objects**2)
         return _Evidence(None, X, distances, _nearest(apart))
-    check_names_unique(X)
+    check_table(X)
     X = check_array(X, dtype=np.float64, accept_sparse="csr", ensure_min_samples=2)
     n = X.shape[0]
     if ensemble is not None and ensemble.n_objects != n:
@@ -453,7 +455,8 @@ def _resample(
         runs = lambda k: Ensemble(cuts[k])  # noqa: E731
     else:
         X = evidence.X
-        runs = lambda k: runs_of_kmeans(X, k, n_runs, max_samples, n_jobs, seed)  # noqa: E731
+        given: Any = {"max_samples": max_samples, "n_jobs": n_jobs, "seed": seed}
+        runs = lambda k: runs_on_parts(KMeans(n_init=3), X, k, n_runs, **given)  # noqa: E731
     return resample(numbers, runs)
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import cophenet, linkage
-from sklearn.cluster import KMeans
 
 from coterie._kernels.coassociation import condensed_distances
 from coterie._kernels.consensus_histogram import share_histogram
@@ -19,7 +18,17 @@ from coterie.ensemble import Ensemble
 from coterie.generation import RandomizedEnsemble
 from coterie.metrics import pairwise_ari
 
-__all__ = ["AMBIGUOUS", "N_BINS", "RESAMPLED", "Resampled", "consensus_cdf", "resample"]
+__all__ = [
+    "AMBIGUOUS",
+    "N_BINS",
+    "RESAMPLED",
+    "Distribution",
+    "Resampled",
+    "area_growth",
+    "consensus_distribution",
+    "resample",
+    "runs_on_parts",
+]
 
 N_BINS = 100  # of the consensus distribution
 AMBIGUOUS = (0.1, 0.9)  # co-association between these is neither together nor apart
@@ -29,6 +38,20 @@ _PAC_TIE = 0.01
 _STABILITY_TIE = 0.01
 _COPHENETIC_TIE = 0.005
 _APPRECIABLE = 0.05  # growth of the area that still counts
+
+
+class Distribution(NamedTuple):
+    """Distribution of the co-association over all pairs that some partition saw together."""
+
+    cdf: NDArray[np.float64]
+    """(101,): share of pairs with a co-association of at most 0, 0.01, ..., 1."""
+    pac: float
+    """Share of pairs with a co-association strictly between the limits of `AMBIGUOUS`."""
+
+    @property
+    def area(self) -> float:
+        """Area under the CDF, its steps being read at their right ends."""
+        return float(self.cdf[1:].mean())
 
 
 class Resampled(NamedTuple):
@@ -42,17 +65,16 @@ class Resampled(NamedTuple):
 def resample(numbers: NDArray[np.int64], runs: Callable[[int], Ensemble]) -> Resampled:
     """Return the criteria; `runs` gives the partitions into k clusters of all random parts."""
     cdf = np.empty((len(numbers), N_BINS + 1))
-    cophenetic, stability = np.empty(len(numbers)), np.empty(len(numbers))
+    pac, area, cophenetic, stability = np.empty((4, len(numbers)))
     with track_progress("runs on parts of the data", len(numbers)) as done:
         for i, k in enumerate(numbers):
             tried = runs(int(k))
-            cdf[i] = consensus_cdf(tried)
+            distribution = consensus_distribution(tried)
+            cdf[i], pac[i], area[i] = distribution.cdf, distribution.pac, distribution.area
             cophenetic[i] = _cophenetic(tried)
             stability[i] = _mean_agreement(tried)
             done[0] = i + 1
-    area = cdf[:, :-1].mean(axis=1)
-    growth = np.concatenate([area[:1], np.diff(area) / np.maximum(area[:-1], 1e-12)])
-    pac = proportion_ambiguous(cdf)
+    growth = area_growth(area)
     criteria = dict(zip(RESAMPLED, (pac, area, growth, cophenetic, stability), strict=True))
     choices = {
         "pac": _last(numbers, _low_and_local(pac)),
@@ -64,20 +86,27 @@ def resample(numbers: NDArray[np.int64], runs: Callable[[int], Ensemble]) -> Res
     return Resampled(criteria, choices, cdf)
 
 
-def runs_of_kmeans(
-    X: NDArray[np.float64],
-    k: int,
+def runs_on_parts(
+    estimator: Any,
+    X: Any,
+    n_clusters: int,
     n_runs: int,
-    max_samples: float,
-    n_jobs: int | None,
-    seed: int,
+    *,
+    max_samples: float = 0.8,
+    max_features: float = 1.0,
+    n_jobs: int | None = None,
+    seed: int | None = None,
 ) -> Ensemble:
-    """Return k-means partitions into k clusters, each of a random part of the objects."""
+    """Return partitions into `n_clusters`, each of a random part of the objects and features.
+
+    The same seed gives the same parts for every number of clusters.
+    """
     maker = RandomizedEnsemble(
-        KMeans(n_init=3),
+        estimator,
         n_partitions=n_runs,
-        n_clusters=k,
+        n_clusters=n_clusters,
         max_samples=max_samples,
+        max_features=max_features,
         n_jobs=n_jobs,
         random_state=seed,
     )
@@ -98,21 +127,20 @@ def cuts_of_halves(
     return cuts
 
 
-def consensus_cdf(ensemble: Ensemble) -> NDArray[np.float64]:
-    """Return the share of pairs whose co-association is at most 0, 0.01, ..., 1.
+def consensus_distribution(ensemble: Ensemble) -> Distribution:
+    """Return the distribution of the co-association, without a matrix of pairs."""
+    at_most = np.cumsum(share_histogram(ensemble.compact_codes, N_BINS))
+    n_pairs = max(1, int(at_most[-1]))
+    low, high = (2 * round(limit * N_BINS) for limit in AMBIGUOUS)
+    return Distribution(at_most[::2] / n_pairs, float(at_most[high - 1] - at_most[low]) / n_pairs)
 
-    Pairs that no partition saw together are left out. No matrix of pairs is made.
+
+def area_growth(area: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the delta area: the first area itself, then the relative growth from each to the next.
+
+    `area` is in the order of the numbers of clusters.
     """
-    counts = share_histogram(ensemble.compact_codes, N_BINS)
-    cdf: NDArray[np.float64] = np.cumsum(counts) / max(1, counts.sum())
-    return cdf
-
-
-def proportion_ambiguous(cdf: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return PAC, the share of pairs between the two limits of `AMBIGUOUS`."""
-    low, high = (round(limit * N_BINS) for limit in AMBIGUOUS)
-    pac: NDArray[np.float64] = cdf[..., high] - cdf[..., low]
-    return pac
+    return np.concatenate([area[:1], np.diff(area) / np.maximum(area[:-1], 1e-12)])
 
 
 def _low_and_local(pac: NDArray[np.float64]) -> NDArray[np.bool_]:

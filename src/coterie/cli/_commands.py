@@ -25,6 +25,7 @@ from coterie.cli._options import (
     Partitioning,
     Preparing,
     Quiet,
+    RawText,
     Report,
     Seed,
     Separator,
@@ -119,6 +120,7 @@ def predict(
     separator: Separator = None,
     no_header: NoHeader = False,
     output: Output = None,
+    raw_text: RawText = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -130,7 +132,7 @@ def predict(
     from coterie.cli.predict import predict_table
 
     table = TableOptions(id_column=id_column, separator=separator, no_header=no_header)
-    predict_table(model, data, table, Destinations(output, as_json, quiet=quiet))
+    predict_table(model, data, table, Destinations(output, as_json, quiet=quiet, raw_text=raw_text))
 
 
 def consense(

@@ -120,6 +120,14 @@ Output = Annotated[
         "output. Default: standard output if it is not a terminal.",
     ),
 ]
+RawText = Annotated[
+    bool,
+    _output(
+        "--raw-text",
+        help="Write text to CSV as it is, also where a spreadsheet would run it as a formula. "
+        "Default: such text gets a ' in front.",
+    ),
+]
 Json = Annotated[bool, _output("--json", help="Print everything known about the result as JSON.")]
 Report = Annotated[
     Path | None,
@@ -311,6 +319,7 @@ class Destinations(NamedTuple):
         ),
     ] = None
     quiet: Quiet = False
+    raw_text: RawText = False
 
 
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:

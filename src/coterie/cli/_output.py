@@ -13,7 +13,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from coterie._files import written_whole
+from coterie._files import escape_formulas, written_whole
 from coterie.cli._console import on_terminal, output_console
 from coterie.cli._errors import InputError, refused_input
 from coterie.cli._options import Destinations
@@ -66,7 +66,7 @@ def check_destinations(to: Destinations, source: Path | None) -> None:
 def write_files(summary: dict[str, Any], to: Destinations) -> None:
     """Write labels and report to the files that were asked for."""
     if to.output is not None and str(to.output) != "-":
-        write_labels(summary, to.output)
+        write_labels(summary, to.output, raw_text=to.raw_text)
     if to.report is not None:
         write_report(summary, to.report)
 
@@ -82,7 +82,9 @@ def print_results(
     if to.as_json:
         print_json(summary)
     elif str(to.output) == "-" or (to.output is None and not on_terminal() and labels_to_pipe):
-        sys.stdout.write(_labels_frame(summary).write_csv(float_precision=6))
+        frame = _labels_frame(summary)
+        frame = frame if to.raw_text else escape_formulas(frame)
+        sys.stdout.write(frame.write_csv(float_precision=6))
     elif on_terminal() and not to.quiet:
         files = (to.output, to.report, to.save_ensemble)
         print_summary(summary, [path for path in files if path is not None])
@@ -130,7 +132,7 @@ def _labels_frame(summary: dict[str, Any]) -> pl.DataFrame:
     return pl.DataFrame(columns, schema_overrides={"runner_up": pl.Int64}, strict=False)
 
 
-def write_labels(summary: dict[str, Any], path: Path) -> None:
+def write_labels(summary: dict[str, Any], path: Path, *, raw_text: bool = False) -> None:
     """Write one row per object: name, cluster, confidence, class if known, second-best cluster."""
     frame = _labels_frame(summary)
     kind = path.suffix.lower()
@@ -142,6 +144,7 @@ def write_labels(summary: dict[str, Any], path: Path) -> None:
             temporary.write_text(f"[\n{rows}\n]\n", encoding="utf-8")
         else:
             mark = "\t" if kind == ".tsv" else ","
+            frame = frame if raw_text else escape_formulas(frame)
             frame.write_csv(temporary, separator=mark, float_precision=6)
 
 

@@ -65,7 +65,7 @@ def compare_methods(
         generator = make_ensemble(given.data, parts, notes)
         ensemble = generator.ensemble_
     with (
-        step("Comparing methods", quiet=to.quiet) as tell,
+        step("Comparing methods", quiet=to.quiet, watching=True),
         notes.of_warnings(),
         refused_input({"n_clusters": "--clusters", "n_jobs": "--jobs"}),
     ):
@@ -78,7 +78,6 @@ def compare_methods(
             time_limit=contest.time_limit,
             n_jobs=parts.jobs,
             random_state=seed,
-            callback=tell,
         )
     if to.output is not None:
         _write(comparison, to.output)

@@ -97,21 +97,25 @@ def threshold_graph(
     ensemble: Ensemble, threshold: float, *, memory_limit: int | str | None = None
 ) -> ThresholdGraph:
     """Return the graph (2): an edge where more than this share of partitions say together."""
+    from coterie._kernels.coassociation import Codes
     from coterie._kernels.normalized_edges import count_neighbours, find_neighbours
 
     patterns = ensemble.patterns
     columns = compact_codes(patterns.labels, int(ensemble.n_clusters.max()))
     least = least_counts(threshold, ensemble.n_partitions)
-    start = count_neighbours(columns, ensemble.has_missing, least)
+    codes = Codes.of(columns, ensemble.has_missing)
+    n_rows = columns.shape[1]
+    with track_progress("numbers of neighbours", n_rows, n_rows) as done:
+        start = np.concatenate([[0], np.cumsum(count_neighbours(codes, least, done))])
     check_fits(
         4 * int(start[-1]),
-        f"the threshold graph of {columns.shape[1]} distinct label rows with "
-        f"{int(start[-1]) // 2} edges",
+        f"the threshold graph of {n_rows} distinct label rows with {int(start[-1]) // 2} edges",
         limit=memory_limit,
         hint="Use a higher threshold or partitions with more clusters, which leave fewer edges",
     )
-    graph = find_neighbours(columns, ensemble.has_missing, least, start)
-    return ThresholdGraph(columns, graph.start, graph.neighbours, patterns.counts, patterns.inverse)
+    with track_progress("neighbours", n_rows, n_rows) as done:
+        neighbours = find_neighbours(codes, least, start, done)
+    return ThresholdGraph(columns, start, neighbours, patterns.counts, patterns.inverse)
 
 
 def merge_clusters(graph: ThresholdGraph, threshold: float) -> Merges:

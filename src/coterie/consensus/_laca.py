@@ -395,9 +395,4 @@ class LACA(BaseConsensus):
     def _predict(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
         from coterie._kernels.laca import best_mean_score
 
-        return best_mean_score(codes, *self._tables(self.ensemble_))
-
-    def _tables(self, ensemble: Ensemble) -> tuple[NDArray, ...]:
-        model = self._model
-        gain, apart = self._parameters.gain, self._parameters.apart
-        return gain, apart, ensemble.offsets, model.counts, model.seen, model.sizes
+        return best_mean_score(codes, self._model.tables(self.ensemble_, self._parameters))

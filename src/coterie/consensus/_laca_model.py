@@ -6,12 +6,15 @@ cells of contingency tables, and a partition counts only for pairs of which it s
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coterie.ensemble import Ensemble
+
+if TYPE_CHECKING:
+    from coterie._kernels.laca import Tables
 
 __all__ = ["Model", "PairCounts", "Parameters", "initial_parameters"]
 
@@ -112,6 +115,13 @@ class Model(NamedTuple):
     def n_clusters(self) -> int:
         """Number of clusters."""
         return len(self.sizes)
+
+    def tables(self, ensemble: Ensemble, parameters: Parameters) -> Tables:
+        """Return what the kernels need to score label rows with the clusters."""
+        from coterie._kernels.laca import Tables
+
+        gain, apart = parameters.gain, parameters.apart
+        return Tables(gain, apart, ensemble.offsets, self.counts, self.seen, self.sizes)
 
     def pair_counts(self, ensemble: Ensemble) -> PairCounts:
         """Count pairs against each partition."""

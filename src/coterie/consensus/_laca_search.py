@@ -76,30 +76,20 @@ def move_objects(
     """
     from coterie._kernels.laca import sweep
 
-    gain, apart = parameters.gain, parameters.apart
-    least = _LEAST * float(np.abs(np.array([parameters.together, apart])).max(axis=0).sum())
+    scores = np.array([parameters.together, parameters.apart])
+    min_gain = _LEAST * float(np.abs(scores).max(axis=0).sum())
     labels = model.labels.copy()
-    counts, seen, sizes = model.counts.copy(), model.seen.copy(), model.sizes.copy()
-    n_clusters = model.n_clusters
+    tables = model.tables(ensemble, parameters)
+    tables = tables._replace(
+        counts=model.counts.copy(), seen=model.seen.copy(), sizes=model.sizes.copy()
+    )
     with track_progress("moving objects", sweeps) as done:
         for _ in range(sweeps):
-            moves, _, n_clusters, counts, seen, sizes = sweep(
-                ensemble.labels,
-                labels,
-                gain,
-                apart,
-                ensemble.offsets,
-                counts,
-                seen,
-                sizes,
-                n_clusters,
-                not fixed,
-                least,
-            )
+            n_moves, tables = sweep(ensemble.labels, labels, tables, fixed, min_gain)
             done[0] += 1
-            if moves == 0:
+            if n_moves == 0:
                 break
-    return Model(labels, counts, seen, sizes).compact()
+    return Model(labels, tables.counts, tables.seen, tables.sizes).compact()
 
 
 def join_clusters(ensemble: Ensemble, model: Model, parameters: Parameters) -> Model:
@@ -179,15 +169,7 @@ def sample_start(ensemble: Ensemble, parameters: Parameters) -> Model:
     sample = np.sort(drawn)
     tree = _tree_of_some(ensemble, sample, parameters)
     model = Model.of(ensemble, tree.cut(stop_at(tree, None)), sample)
-    labels = best_mean_score(
-        ensemble.labels,
-        parameters.gain,
-        parameters.apart,
-        ensemble.offsets,
-        model.counts,
-        model.seen,
-        model.sizes,
-    )
+    labels = best_mean_score(ensemble.labels, model.tables(ensemble, parameters))
     return Model.of(ensemble, _consecutive(labels))
 
 
@@ -263,18 +245,9 @@ def place_strays(ensemble: Ensemble, model: Model, parameters: Parameters) -> Mo
     tree. Those that are left alone, or in groups of fewer than one object in 100,000, stay where
     they were, and so do all where there are too many.
     """
-    from coterie._kernels.laca import own_and_best_other_score
+    from coterie._kernels.laca import mean_score_with_own
 
-    own, _ = own_and_best_other_score(
-        ensemble.labels,
-        model.labels,
-        parameters.gain,
-        parameters.apart,
-        ensemble.offsets,
-        model.counts,
-        model.seen,
-        model.sizes,
-    )
+    own = mean_score_with_own(ensemble.labels, model.labels, model.tables(ensemble, parameters))
     strays = np.flatnonzero(own < 0)
     if not 0 < len(strays) <= MOST_STRAYS:
         return model

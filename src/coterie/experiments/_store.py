@@ -13,7 +13,7 @@ import scipy
 import sklearn
 
 import coterie
-from coterie._files import written_whole
+from coterie._files import checksum_fits, with_checksum, written_whole
 from coterie.experiments._frame import Task
 
 __all__ = ["Store", "write_text"]
@@ -71,14 +71,16 @@ class Store:
         self, task: Task, data: Mapping[str, Any], values: dict[str, Any], seconds: float
     ) -> dict[str, Any]:
         """Write the result of a task whole or not at all; return it as it will be read."""
-        record = {
-            "task": task.name,
-            "part": task.part,
-            "run": task.run,
-            "seconds": round(seconds, 3),
-            "made_from": self._made_from(task, data),
-            "values": _plain(values),
-        }
+        record = with_checksum(
+            {
+                "task": task.name,
+                "part": task.part,
+                "run": task.run,
+                "seconds": round(seconds, 3),
+                "made_from": self._made_from(task, data),
+                "values": _plain(values),
+            }
+        )
         text = json.dumps(record, allow_nan=False)
         write_text(self._tasks / f"{task.name}.json", text + "\n")
         return json.loads(text)["values"]
@@ -109,6 +111,7 @@ def _read(path: Path) -> dict[str, Any] | None:
     except (ValueError, FileNotFoundError):
         return None
     whole = isinstance(record, dict) and {"made_from", "values"} <= record.keys()
+    whole = whole and checksum_fits(record)
     return record if whole else None
 
 

@@ -14,11 +14,9 @@ import re
 import sys
 import time
 import warnings
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 import scipy
@@ -26,14 +24,15 @@ import sklearn
 from numpy.typing import NDArray
 from scipy import sparse
 
-from coterie._files import written_whole
+from coterie._archives import read_archive, write_archive
+from coterie._files import checksum_fits, with_checksum, written_whole
 from coterie._reading import read_json
 from coterie.generation._runs import Draw, Outcome, number_parameter
 
 __all__ = ["Checkpoint", "describe_data", "describe_estimators", "describe_value"]
 
 _WHAT = "partitions of coterie.RandomizedEnsemble"
-_FORMAT = 1
+_FORMAT = 2
 _MANIFEST = "manifest.json"
 _SECTIONS = ("data", "parameters", "versions")
 _OWN_NAME = re.compile(r"\.?(manifest\.json|partition-\d+-\d+\.npz)(\..*)?")
@@ -81,7 +80,8 @@ class Checkpoint:
             self.entropy = tuple(int(word) for word in (entropy or fresh_entropy))
             manifest = {"what": _WHAT, "format": _FORMAT, "entropy": list(self.entropy)}
             with written_whole(self.directory / _MANIFEST) as temporary:
-                text = json.dumps(manifest | fingerprint, indent=1, allow_nan=False)
+                record = with_checksum(manifest | fingerprint)
+                text = json.dumps(record, indent=1, allow_nan=False)
                 temporary.write_text(text + "\n", encoding="utf-8")
         else:
             self._refuse_other(stored, fingerprint, entropy)
@@ -93,30 +93,32 @@ class Checkpoint:
         """Return the stored partition of a run; None if it is not there, broken or another's."""
         try:
             path = self._path(draw.group, draw.run)
-            with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-                digest, codes = str(archive["digest"]), archive["codes"]
-                values, validity = archive["values"], float(archive["validity"])
+            arrays = read_archive(path)
+            digest, codes = str(arrays["digest"]), arrays["codes"]
+            values, validity = arrays["values"], float(arrays["validity"])
         except PermissionError:
             raise
-        except (OSError, ValueError, KeyError, EOFError, TypeError, BadZipFile, zlib.error):
+        except (OSError, ValueError, KeyError, TypeError):
             return None
         own = self._digest_of_run(draw.group, draw.run)
-        if digest != own or codes.shape != (draw.n_objects,) or codes.dtype.kind != "i":
+        if (
+            "checksum" not in arrays
+            or digest != own
+            or codes.shape != (draw.n_objects,)
+            or codes.dtype.kind != "i"
+        ):
             return None
         return Outcome(draw.group, draw.run, codes, values, validity, estimator=None)
 
     def save(self, outcome: Outcome) -> None:
         """Write one finished partition."""
-        path = self._path(outcome.group, outcome.run)
-        with written_whole(path) as temporary, open(temporary, "wb") as file:
-            np.savez(
-                file,
-                allow_pickle=False,
-                digest=np.array(self._digest_of_run(outcome.group, outcome.run)),
-                codes=outcome.codes,
-                values=outcome.values,
-                validity=np.float64(outcome.validity),
-            )
+        arrays = {
+            "digest": self._digest_of_run(outcome.group, outcome.run),
+            "codes": outcome.codes,
+            "values": outcome.values,
+            "validity": np.float64(outcome.validity),
+        }
+        write_archive(self._path(outcome.group, outcome.run), arrays)
 
     def _path(self, group: int, run: int) -> Path:
         return self.directory / f"partition-{group:02d}-{run:05d}.npz"
@@ -131,6 +133,9 @@ class Checkpoint:
         elsewhere = "Give checkpoint a directory of its own."
         try:
             stored = read_json(path)
+            ours = _is_manifest(stored) and stored.get("format") == _FORMAT
+            if ours and not checksum_fits(stored):
+                raise ValueError(f"{path} is damaged: its checksum does not fit.")
         except ValueError as error:
             if all(_OWN_NAME.fullmatch(entry.name) for entry in self.directory.iterdir()):
                 warnings.warn(

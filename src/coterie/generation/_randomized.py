@@ -20,14 +20,15 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from coterie._checks import check_random_state
 from coterie._encode import MISSING
 from coterie._limits import one_thread
 from coterie._progress import track_progress
-from coterie._reading import check_names_unique
+from coterie._reading import check_table
 from coterie.ensemble import Ensemble
 from coterie.generation._checkpoint import (
     Checkpoint,
@@ -52,7 +53,7 @@ from coterie.generation._runs import (
     select_features,
 )
 
-__all__ = ["RandomizedEnsemble"]
+__all__ = ["RandomizedEnsemble", "count_range"]
 
 _NOISE = ("missing", "singletons")
 _LEFT_OUT = ("missing", "assigned")
@@ -140,9 +141,6 @@ class RandomizedEnsemble(
     checkpoint : path, optional
         Directory that collects finished partitions. If `fit` is interrupted in whatever way,
         the same call continues it, to the same result as without interruption. See Notes.
-    callback : callable, optional
-        ``callback(done, total)`` after every finished partition, in the calling process. What
-        a checkpoint brings along is reported in one call.
 
     Attributes
     ----------
@@ -226,7 +224,6 @@ class RandomizedEnsemble(
         noise: str = "missing",
         left_out: str = "missing",
         checkpoint: str | os.PathLike[str] | None = None,
-        callback: Callable[[int, int], object] | None = None,
     ) -> None:
         self.estimators = estimators
         self.n_partitions = n_partitions
@@ -239,7 +236,6 @@ class RandomizedEnsemble(
         self.noise = noise
         self.left_out = left_out
         self.checkpoint = checkpoint
-        self.callback = callback
 
     def fit(self, X: ArrayLike | Any, y: Any = None) -> RandomizedEnsemble:
         """Make the partitions.
@@ -327,7 +323,7 @@ class RandomizedEnsemble(
 
     def _check_data(self, X: Any, *, reset: bool) -> Any:
         # C order, because sums over rows in another order may differ in the last bit.
-        check_names_unique(X)
+        check_table(X)
         return validate_data(
             self,
             X,
@@ -348,8 +344,6 @@ class RandomizedEnsemble(
             raise ValueError(f"noise must be one of {_NOISE}; got {self.noise!r}.")
         if self.left_out not in _LEFT_OUT:
             raise ValueError(f"left_out must be one of {_LEFT_OUT}; got {self.left_out!r}.")
-        if self.callback is not None and not callable(self.callback):
-            raise TypeError(f"callback must be callable(done, total); got {self.callback!r}.")
         if self.checkpoint is not None and not isinstance(self.checkpoint, str | os.PathLike):
             raise TypeError(f"checkpoint must be the path of a directory; got {self.checkpoint!r}.")
         if self.validity is None or callable(self.validity):
@@ -371,8 +365,8 @@ class RandomizedEnsemble(
         self, n_objects: int, n_features: int
     ) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
         """Return the ranges of the numbers of clusters, features and objects."""
-        features = _count_range("max_features", self.max_features, n_features, "features")
-        objects = _count_range("max_samples", self.max_samples, n_objects, "objects")
+        features = count_range("max_features", self.max_features, n_features, "features")
+        objects = count_range("max_samples", self.max_samples, n_objects, "objects")
         if self.n_clusters is None:
             low = max(2, math.ceil(math.sqrt(n_objects) / 2))
             return (low, max(low, math.isqrt(n_objects))), features, objects
@@ -422,11 +416,10 @@ class RandomizedEnsemble(
                 found = checkpoint.load(draw_run(recipe, *key, objects=False))
                 if found is not None:
                     outcomes[key] = found
-        if outcomes and self.callback is not None:
-            self.callback(len(outcomes), len(keys))
         missing = [(X, estimators[g], recipe, g, r) for g, r in keys if (g, r) not in outcomes]
-        one_by_one = checkpoint is not None or self.callback is not None
-        results = run_unordered(execute_run, missing, n_jobs=self.n_jobs, one_by_one=one_by_one)
+        results = run_unordered(
+            execute_run, missing, n_jobs=self.n_jobs, one_by_one=checkpoint is not None
+        )
         with (
             track_progress("partitions", len(keys)) as done,
             one_thread(),
@@ -442,8 +435,6 @@ class RandomizedEnsemble(
                     checkpoint.save(outcome)
                 outcomes[outcome.group, outcome.run] = outcome
                 done[0] = len(outcomes)
-                if self.callback is not None:
-                    self.callback(len(outcomes), len(keys))
         return [outcomes[key] for key in keys]
 
     def _keep(
@@ -641,7 +632,7 @@ def _draw_entropy(random_state: Any) -> tuple[int, ...]:
     return tuple(int(word) for word in words)
 
 
-def _count_range(name: str, value: Any, n: int, what: str) -> tuple[int, int]:
+def count_range(name: str, value: Any, n: int, what: str) -> tuple[int, int]:
     """Return the range of numbers that a share, a number or a pair of these means."""
     pair = _as_pair(value)
     low, high = (_count(name, value, part, n, what) for part in pair)

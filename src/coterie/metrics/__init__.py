@@ -17,6 +17,7 @@ from coterie.metrics._agreement import (
     pairwise_precision_recall_f,
     rand,
 )
+from coterie.metrics._consensus import cluster_consensus, item_consensus
 from coterie.metrics._diversity import (
     diversity_ari,
     diversity_nmi,
@@ -34,6 +35,7 @@ __all__ = [
     "anmi",
     "ari",
     "class_f",
+    "cluster_consensus",
     "consistency_index",
     "cophenetic_correlation",
     "diversity_ari",
@@ -43,6 +45,7 @@ __all__ = [
     "diversity_p",
     "error_rate",
     "hubert_gamma",
+    "item_consensus",
     "nmi",
     "pairwise_ari",
     "pairwise_f",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from coterie._kernels.coassociation import count_dtype, missing_code
+from coterie._kernels.coassociation import Codes
 from coterie._kernels.linkage import cut_merges, name_clusters, scipy_tree, smallest_leaves
 from coterie._kernels.vat import least_shares, nearest_of_sample, visit_nearest
 from coterie._labels import order_by_size
@@ -152,10 +152,8 @@ def vat_order(ensemble: Ensemble) -> NDArray[np.int64]:
 
 
 def _vat(rows: NDArray[np.int32], n_codes: int, has_missing: bool) -> NDArray[np.int64]:
-    columns = compact_codes(rows, n_codes)
-    kind = (missing_code(columns), has_missing, np.empty(0, dtype=count_dtype(len(columns))))
-    start = int(np.argmin(least_shares(columns, *kind)))
-    return np.asarray(visit_nearest(columns, *kind, start))
+    codes = Codes.of(compact_codes(rows, n_codes), has_missing)
+    return np.asarray(visit_nearest(codes, int(np.argmin(least_shares(codes)))))
 
 
 def _ranks_by_sample(
@@ -168,6 +166,5 @@ def _ranks_by_sample(
     rank[sample] = place
     others = np.setdiff1d(np.arange(len(rows)), sample)
     columns = compact_codes(rows[np.concatenate([sample, others])], n_codes)
-    kind = (missing_code(columns), has_missing, np.empty(0, dtype=count_dtype(len(columns))))
-    rank[others] = place[nearest_of_sample(columns, *kind, len(sample))]
+    rank[others] = place[nearest_of_sample(Codes.of(columns, has_missing), len(sample))]
     return rank

@@ -1068,7 +1068,9 @@
 
   // --- taking things away -------------------------------------------------------------------
 
+  // Text that a spreadsheet would run as a formula gets a quote in front.
   function field(text) {
+    if (/^'*[=+\-@\t\r]/.test(text) && !(text.trim() !== "" && isFinite(text))) text = "'" + text;
     return /[",\n\r]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
   }
 
