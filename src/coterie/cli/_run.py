@@ -141,8 +141,8 @@ def deliver_results(
     model: Any, to: Destinations, notes: Notes, *, labels_to_pipe: bool = True, **details: Any
 ) -> None:
     """Gather the summary, write the files and print."""
-    with step("Gathering the results", quiet=notes.quiet) as report_progress:
-        details |= {"pictures": needs_pictures(to), "callback": report_progress}
+    with step("Gathering the results", quiet=notes.quiet, watching=True):
+        details["pictures"] = needs_pictures(to)
         summary = summarized(model, notes, **details)
     with step("Writing the results", quiet=notes.quiet):
         write_files(summary, to)
