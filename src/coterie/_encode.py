@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie._r import R_MISSING_TEXT, called_from_r
+from coterie._reading import refuse_anndata
 
 __all__ = [
     "MISSING",
@@ -21,6 +22,7 @@ __all__ = [
 ]
 
 MISSING = -1  # "this partition has no opinion on this object"
+_R_MISSING = -(2**31)  # NA_integer_ of R
 
 _BLOCK = 1 << 20  # labels looked at at a time
 
@@ -45,6 +47,7 @@ def read_columns(labels: Any) -> list[NDArray[Any]]:
     read as columns; everything else as an (n, L) table, so nested plain lists are rows, as numpy
     reads them. Called from R, a list of lists is an R list of vectors: columns.
     """
+    refuse_anndata(labels)
     if hasattr(labels, "toarray") and hasattr(labels, "nnz"):
         raise TypeError(
             "labels must be dense, one column per partition; got a sparse matrix. "
@@ -190,6 +193,8 @@ def recode(column: Column, categories: NDArray[Any]) -> NDArray[np.int32]:
 
 def _encode_integers(values: NDArray[np.int64]) -> Column:
     seen = values != MISSING
+    if len(values) and values.min() < MISSING:
+        seen &= values != _R_MISSING
     all_seen = bool(seen.all())
     kept = values if all_seen else values[seen]
     if kept.size == 0:
