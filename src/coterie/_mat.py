@@ -101,7 +101,7 @@ def read_mat(path: str | os.PathLike[str]) -> MatFile:
             continue
         if values.dtype.kind == "O":
             columns = [_vector(cell) for cell in values.ravel()]
-            lengths = {0 if column is None else len(column) for column in columns}
+            lengths = {len(column) for column in columns}
             if len(lengths) == 1 and lengths != {0}:
                 matrices[variable] = np.column_stack(columns)
             else:
@@ -116,11 +116,11 @@ def read_mat(path: str | os.PathLike[str]) -> MatFile:
     return MatFile(name, matrices, vectors, tuple(cells))
 
 
-def _vector(cell: Any) -> NDArray[Any] | None:
-    """Return the numeric vector that a cell holds, or None."""
+def _vector(cell: Any) -> NDArray[Any]:
+    """Return the numeric vector that a cell holds; an empty one if it holds something else."""
     values = np.asarray(cell)
     is_vector = values.dtype.kind in "biuf" and values.size and max(values.shape) == values.size
-    return values.ravel() if is_vector else None
+    return values.ravel() if is_vector else np.empty(0)
 
 
 def _is_whole(values: NDArray[Any]) -> bool:
