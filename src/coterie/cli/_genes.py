@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from coterie._reading import row_name_column
 from coterie.cli._errors import InputError, did_you_mean, refused_input
-from coterie.cli._tables import NotNumbers, Preparing, Table, as_numbers, not_numbers
-
-if TYPE_CHECKING:
-    import polars as pl
+from coterie.cli._options import Preparing, TableOptions
+from coterie.cli._tables import NotNumbers, Table, as_numbers, not_numbers, used_columns
+from coterie.preparation import ExpressionPreparation
 
 __all__ = ["express", "note_genes_in_rows", "prepare_expression", "transposed"]
 
@@ -55,13 +55,11 @@ def transposed(
     return Table(table.name, turned), header
 
 
-def note_genes_in_rows(
-    table: Table, id_column: str | None, used: Sequence[str], note: Callable[[str], None]
-) -> None:
+def note_genes_in_rows(table: Table, options: TableOptions, note: Callable[[str], None]) -> None:
     """Say so where rows look like genes and columns like samples."""
-    n_rows = table.frame.height
-    names = [id_column] if id_column is not None else _names_of_rows(table.frame)
-    samples = [name for name in used if name not in names]
+    n_rows, given = table.frame.height, options.id_column
+    names = [given] if given is not None else _names_of_rows(table.frame)
+    samples = [name for name in used_columns(table, options) if name not in names]
     if not names or len(samples) < _LEAST_COLUMNS:
         return
     if n_rows < max(_LEAST_ROWS, _ROWS_PER_COLUMN * len(samples)):
@@ -79,12 +77,10 @@ def express(
     table: Table, used: Sequence[str], preparing: Preparing, missing: Sequence[str]
 ) -> tuple[Table, Any]:
     """Return the features that are kept, as a table, and the fitted `ExpressionPreparation`."""
-    from coterie import ExpressionPreparation
-
     made = ExpressionPreparation(
         log=preparing.log,
         top_features=preparing.top_features,
-        by=preparing.by,
+        by=preparing.by or "mad",
         center=preparing.center,
     ).set_output(transform="polars")
     frame = _numbers(table, used, missing)
@@ -97,8 +93,6 @@ def express(
 
 def prepare_expression(table: Table, state: dict[str, Any]) -> Table:
     """Prepare a table as that of a saved model was."""
-    from coterie import ExpressionPreparation
-
     made = ExpressionPreparation.from_dict(state["fitted"]).set_output(transform="polars")
     names = list(made.feature_names_in_)
     kept = {names[j] for j in made.kept_}
@@ -109,8 +103,6 @@ def prepare_expression(table: Table, state: dict[str, Any]) -> Table:
             f"{', '.join(map(repr, absent[:8]))}.{did_you_mean(absent[0], table.frame.columns)}"
         )
     frame = _numbers(table, [name for name in names if name in kept], state["missing"])
-    import polars as pl
-
     others = [pl.lit(0.0).alias(name) for name in names if name not in kept]
     try:
         return Table(table.name, made.transform(frame.with_columns(others).select(names)))
@@ -120,8 +112,6 @@ def prepare_expression(table: Table, state: dict[str, Any]) -> Table:
 
 def _numbers(table: Table, used: Sequence[str], missing: Sequence[str]) -> pl.DataFrame:
     """Return columns as numbers; refuse text."""
-    import polars as pl
-
     numbers: dict[str, Any] = {}
     wrong: dict[str, NotNumbers] = {}
     for name in used:
@@ -140,8 +130,6 @@ def _numbers(table: Table, used: Sequence[str], missing: Sequence[str]) -> pl.Da
 
 def _names_of_rows(frame: pl.DataFrame) -> list[str]:
     """Return the first column if it names the rows: text, or without a name, all different."""
-    import polars as pl
-
     first = frame.columns[0]
     if row_name_column(frame) is not None:
         return [first]
