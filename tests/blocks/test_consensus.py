@@ -59,7 +59,7 @@ def test_laca_by_tables_is_that_of_memory(n_clusters, missing):
         assert_same(found, expected)
         assert found.log_likelihood_ == expected.log_likelihood_
         assert found.rho_.tolist() == expected.rho_.tolist()
-        assert found.history_ == expected.history_
+        assert found.rounds_ == expected.rounds_
 
 
 @exact

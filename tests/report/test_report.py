@@ -147,7 +147,7 @@ def test_reason_names_the_longest_lifetimes():
     k = fitted.n_clusters_
     reason = summarize(fitted)["reason"]
     assert f"found {k} clusters" in reason
-    assert f"{fitted.lifetimes_[k - 2]:.3f}" in reason
+    assert f"{fitted.n_clusters_curve_[k]:.3f}" in reason
 
 
 @pytest.mark.parametrize("votes", [[[0]], [[0, 1], [1, 1]]])
@@ -307,13 +307,12 @@ def test_the_method_itself_cuts_its_tree(settings):
     assert set(range(2, 11)) <= set(summary["cuts"]["numbers"])
 
 
-def test_a_method_without_a_tree_is_fitted_again(model):
-    told = []
+def test_a_method_without_a_tree_is_fitted_again(model, progress):
     voting = Voting(n_clusters=3).fit(model.ensemble_)
-    summary = summarize(voting, numbers=[2, 4], callback=lambda *step: told.append(step))
+    summary = summarize(voting, numbers=[2, 4])
     assert summary["cuts"]["how"] == "refit"
-    assert told[:3] == [(0, 2), (1, 2), (2, 2)]
-    assert told[-1] == (12, 12)  # the heat map, partition by partition
+    assert progress.counts()["other numbers of clusters"] == (2, 2)
+    assert progress.counts()["heat map"] == (12, 12)
     np.testing.assert_array_equal(labels_at(summary, 3), voting.labels_)
     for k in summary["cuts"]["numbers"]:
         again = Voting(n_clusters=k).fit(model.ensemble_).labels_
@@ -422,7 +421,9 @@ def test_choice_is_that_of_the_method(model):
     choice = summarize(eac)["choice"]
     assert choice["kind"] == "lifetime"
     assert choice["numbers"][0] == 2
-    np.testing.assert_allclose(choice["values"], eac.lifetimes_[: len(choice["values"])], atol=1e-6)
+    np.testing.assert_allclose(
+        choice["values"], eac.n_clusters_curve_.array[: len(choice["values"])], atol=1e-6
+    )
     laca = LACA().fit(model.ensemble_)
     choice = summarize(laca)["choice"]
     assert (choice["kind"], choice["numbers"][0]) == ("likelihood", 1)

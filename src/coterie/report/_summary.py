@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import platform
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coterie.choosing import ClusterNumbers, cautions
+from coterie.choosing import ClusterNumbers, ClusterTrust, cautions, cluster_trust, find_gap
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._votes import ClusterVotes
 from coterie.ensemble import Ensemble
@@ -62,7 +62,6 @@ def summarize(
     seed: int | None = None,
     numbers: Sequence[int] | None = None,
     pictures: bool = True,
-    callback: Callable[[int, int], Any] | None = None,
 ) -> dict[str, Any]:
     """Return what is worth knowing about a consensus as plain data.
 
@@ -106,9 +105,6 @@ def summarize(
     pictures : bool, default=True
         Whether to gather what only pictures need: other numbers of clusters, heat map,
         projection and profiles. Of many objects a sample is drawn, at most 5,000.
-    callback : callable, optional
-        Called as ``callback(done, total)`` in what may take long: where a method is fitted again
-        for other numbers of clusters, and then for the heat map.
 
     Returns
     -------
@@ -130,7 +126,10 @@ def summarize(
         cluster_numbers = getattr(model, "cluster_numbers_", None)
     if seed is None and model is not consensus:
         seed = getattr(model, "random_state", None)
-    structure = None if cluster_numbers is None else cluster_numbers.structure
+    gap = find_gap(
+        consensus, X, structure=None if cluster_numbers is None else cluster_numbers.structure
+    )
+    trust = cluster_trust(consensus, random_state=0)
     ensemble, labels = consensus.ensemble_, consensus.labels_
     names = _names(ids, ensemble.n_objects)
     words = method_words(consensus)
@@ -161,7 +160,7 @@ def summarize(
             "confidence": _rounded(consensus.confidence_.mean()),
         },
         "scores": None if truth is None else _scores(truth, labels),
-        "clusters": _clusters(consensus),
+        "clusters": _clusters(consensus, trust),
         "ensemble": {
             "n_partitions": ensemble.n_partitions,
             "n_clusters": [int(ensemble.n_clusters.min()), int(ensemble.n_clusters.max())],
@@ -176,7 +175,10 @@ def summarize(
         "groups": _groups(consensus, generator),
         "comparison": _plain(comparison),
         "versions": _versions(generator is not None),
-        "cautions": [caution._asdict() for caution in cautions(consensus, X, structure=structure)],
+        "structure": gap._asdict(),
+        "cautions": [
+            caution._asdict() for caution in cautions(consensus, X, structure=gap, trust=trust)
+        ],
         "notes": list(notes),
     }
     summary["methods"], summary["references"] = methods_text(summary)
@@ -189,7 +191,7 @@ def summarize(
     }
     summary |= dict.fromkeys(("cuts", "profiles", "shown", "heat_map", "projection"))
     if pictures:
-        cuts = cut_at_numbers(consensus, numbers, callback=callback)
+        cuts = cut_at_numbers(consensus, numbers)
         summary["cuts"] = _cuts(cuts, consensus, truth)
         original = X if original is None else original
         if original is None:
@@ -198,7 +200,7 @@ def summarize(
             values = _dense(original, ensemble.n_objects)
             called = _feature_names(feature_names, generator, values.shape[1])
             summary["profiles"] = profiles(values, called, cuts, int(consensus.n_clusters_))
-        summary |= _pictures(consensus, X, called, callback)
+        summary |= _pictures(consensus, X, called)
     return summary
 
 
@@ -210,7 +212,7 @@ def _names(ids: Sequence[Any] | NDArray[Any] | None, n_objects: int) -> list[Any
     return [_plain(name) for name in ids]
 
 
-def _clusters(consensus: Any) -> list[dict[str, Any]]:
+def _clusters(consensus: Any, trust: ClusterTrust) -> list[dict[str, Any]]:
     labels, confidence = consensus.labels_, consensus.confidence_
     sizes = np.bincount(labels)
     total = np.bincount(labels, weights=confidence)
@@ -223,7 +225,8 @@ def _clusters(consensus: Any) -> list[dict[str, Any]]:
             "confidence": _rounded(total[c] / sizes[c]),
             "least_confidence": _rounded(least[c]),
         }
-        for c in range(len(sizes))
+        | row
+        for c, row in enumerate(trust.as_dicts())
     ]
 
 
@@ -413,12 +416,7 @@ def _agreement(consensus: Any, labels: NDArray[np.int64]) -> dict[str, Any]:
     return {"anmi": anmi, "confidence": _rounded(votes.confidence(ensemble, labels).mean())}
 
 
-def _pictures(
-    consensus: Any,
-    X: ArrayLike | None,
-    names: list[str] | None,
-    callback: Callable[[int, int], Any] | None,
-) -> dict[str, Any]:
+def _pictures(consensus: Any, X: ArrayLike | None, names: list[str] | None) -> dict[str, Any]:
     """Return which objects are shown, in what order, and where and with what labels."""
     ensemble = consensus.ensemble_
     order = consensus_order(consensus)
@@ -426,7 +424,7 @@ def _pictures(
     most = min(MOST_SHOWN, max(_LEAST_SHOWN, _MOST_LABELS // ensemble.n_partitions))
     # Evenly along the order, so that each cluster is shown with its share of the objects.
     shown = order if n <= most else order[np.linspace(0, n - 1, most).round().astype(np.int64)]
-    blocks = mean_blocks(ensemble, order, _BLOCKS, callback=callback)
+    blocks = mean_blocks(ensemble, order, _BLOCKS)
     features = None if X is None else _dense(X, n, shown)
     with warnings.catch_warnings():
         # A partition that saw none of a sample is left out of it, and nobody need know.
