@@ -235,6 +235,16 @@ Set = Annotated[
         rich_help_panel=_CONSENSUS,
     ),
 ]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        metavar="ADDRESS",
+        help="Work in blocks on a Dask cluster: the address of its scheduler, or local (local:4 "
+        "for four workers) to start one here. --output is then a folder.",
+        show_default=False,
+    ),
+]
 Output = Annotated[
     Path | None,
     typer.Option(

@@ -28,7 +28,7 @@ def cluster(
         typer.Argument(
             metavar="DATA",
             help="Table with a header, a row per object: .csv, .tsv (also .gz), .parquet or "
-            ".npy; - for CSV on standard input.",
+            ".npy, or a folder of Parquet files; - for CSV on standard input.",
             show_default=False,
         ),
     ],
@@ -78,6 +78,7 @@ def cluster(
             rich_help_panel=_ENSEMBLE,
         ),
     ] = None,
+    dask: options.Dask = None,
     clusters: options.Clusters = None,
     method: options.Method = None,
     settings: options.Set = None,
@@ -94,6 +95,9 @@ def cluster(
     The result is one row per object: its name (or row number from 0), its cluster (0 is the
     largest), its confidence in [0, 1] and its known class if there is one. It goes to --output,
     to a pipe as CSV; on a terminal a summary is shown.
+
+    A folder of Parquet files, and a table over the memory limit, are read in blocks; --output is
+    then a folder of Parquet files, too.
     """
     from coterie.cli._output import Destinations
     from coterie.cli._run import Partitioning
@@ -118,6 +122,7 @@ def cluster(
         method=method,
         settings=settings,
         save_model=save_model,
+        dask=dask,
     )
 
 
@@ -138,12 +143,22 @@ def cluster_table(
     method: str | None = None,
     settings: list[str] | None = None,
     save_model: Path | None = None,
+    dask: str | None = None,
 ) -> None:
     """Cluster a table with the options of the command, and deliver the results."""
+    from coterie.cli._blocks import BlockRun, cluster_in_blocks, refuse_in_blocks, why_in_blocks
     from coterie.cli._console import Notes, step
     from coterie.cli._run import deliver_results, fit_model, make_consensus
     from coterie.cli._tables import read_features, read_table
 
+    why = why_in_blocks(data, dask)
+    if why is not None:
+        refuse_in_blocks(truth=truth, save_model=save_model, impute=preparing.impute)
+        aside = (id_column, columns or (), exclude or ())
+        run = BlockRun(data, destinations, *aside, parts.checkpoint, dask, parts.seed)
+        consensus = make_consensus(method, clusters, options.parse_settings(settings))
+        cluster_in_blocks(run, parts, preparing, consensus, missing or (), why)
+        return
     quiet = destinations.quiet
     notes = Notes(quiet=quiet)
     destinations.check(data)

@@ -24,7 +24,8 @@ def consense(
         typer.Argument(
             metavar="LABELS",
             help="Table with a header, a row per object and a column per partition: .csv, .tsv "
-            "(also .gz), .parquet or .npy; or an ensemble (.npz); - for CSV on standard input.",
+            "(also .gz), .parquet or .npy; or a folder of Parquet files; or an ensemble (.npz); - "
+            "for CSV on standard input.",
             show_default=False,
         ),
     ],
@@ -39,6 +40,7 @@ def consense(
     method: options.Method = None,
     settings: options.Set = None,
     seed: options.Seed = 0,
+    dask: options.Dask = None,
     output: options.Output = None,
     raw_text: options.RawText = False,
     as_json: options.Json = False,
@@ -50,6 +52,9 @@ def consense(
 
     Every column of LABELS is one clustering; names of clusters may be numbers or text, and mean
     nothing across columns. The result is as that of 'coterie cluster'.
+
+    A folder of Parquet files, and a table over the memory limit, are read in blocks; --output is
+    then a folder, too.
     """
     from coterie.cli._output import Destinations
 
@@ -67,6 +72,7 @@ def consense(
         method=method,
         settings=settings,
         seed=seed,
+        dask=dask,
     )
 
 
@@ -85,12 +91,23 @@ def consense_labels(
     method: str | None = None,
     settings: list[str] | None = None,
     seed: int = 0,
+    dask: str | None = None,
 ) -> None:
     """Find the consensus with the options of the command, and send the results on their way."""
+    from coterie.cli._blocks import BlockRun, consense_in_blocks, refuse_in_blocks, why_in_blocks
     from coterie.cli._console import Notes, step
     from coterie.cli._run import deliver_results, find_consensus, make_consensus
     from coterie.cli._tables import file_kind, read_labels, read_table
 
+    why = why_in_blocks(labels, dask)
+    if why is not None:
+        refuse_in_blocks(truth=truth, missing=missing)
+        run = BlockRun(
+            labels, destinations, id_column, columns or (), exclude or (), None, dask, seed
+        )
+        consensus = make_consensus(method, clusters, options.parse_settings(settings))
+        consense_in_blocks(run, consensus, why)
+        return
     quiet = destinations.quiet
     notes = Notes(quiet=quiet)
     destinations.check(labels)

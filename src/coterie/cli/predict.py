@@ -86,14 +86,22 @@ def predict(
 
 def _features(table: Table, saved: SavedModel) -> NDArray[np.float64]:
     """Return the features of the model from the columns of a table."""
-    preparation = saved.preparation or {}
-    if "table" in preparation:
-        return _prepared(table, preparation)
     n_features = saved.generator.n_features_in_
     names = saved.feature_names or table.frame.columns[:n_features]
-    X = _numbers(table, _known(table, names))
+    X = features_of_table(table, names, saved.preparation)
     if X.shape[1] != n_features:
         raise InputError(f"{table.name} must have the {n_features} columns of the model.")
+    return X
+
+
+def features_of_table(
+    table: Table, names: list[str], preparation: dict[str, Any] | None
+) -> NDArray[np.float64]:
+    """Return the features of a table, prepared as another one was."""
+    preparation = preparation or {}
+    if "table" in preparation:
+        return _prepared(table, preparation)
+    X = _numbers(table, _known(table, names))
     if preparation:
         X = (X - preparation["mean"]) / preparation["scale"]
     return X

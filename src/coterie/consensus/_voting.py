@@ -15,9 +15,9 @@ from coterie._kernels.support import tally
 from coterie._labels import order_by_size
 from coterie._linkage import average_tree
 from coterie._progress import track_progress
-from coterie.blocks import LabelBlocks, Rule, fixed_point, scale_for
+from coterie.blocks import LabelBlocks, Rule, draw_sample, fixed_point, scale_for
 from coterie.consensus._base import BaseConsensus
-from coterie.consensus._in_blocks import SAMPLE, SampleLabels, draw_sample
+from coterie.consensus._in_blocks import SAMPLE, SampleLabels
 from coterie.consensus._soft import (
     check_choice,
     check_count,
