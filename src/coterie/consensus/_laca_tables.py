@@ -19,8 +19,15 @@ from coterie._kernels.laca import Tables, best_mean_score, best_sum_score, mean_
 from coterie._kernels.views import find_patterns
 from coterie._linkage import Tree, average_tree, tree_of_sums
 from coterie._progress import track_progress
-from coterie.blocks import LabelBlocks, Lookup, Rule, merge_distinct, reduce_rows, sum_rows
-from coterie.consensus._in_blocks import draw_sample
+from coterie.blocks import (
+    LabelBlocks,
+    Lookup,
+    Rule,
+    draw_sample,
+    merge_distinct,
+    reduce_rows,
+    sum_rows,
+)
 from coterie.consensus._laca_model import Model, Parameters
 from coterie.ensemble import Ensemble
 

@@ -10,9 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._labels import order_by_size
 from coterie._linkage import Tree
-from coterie.blocks import LabelBlocks, Rule
+from coterie.blocks import LabelBlocks, Rule, draw_sample
 from coterie.consensus._base import BaseConsensus, check_n_clusters
-from coterie.consensus._in_blocks import SampleLabels, draw_sample
+from coterie.consensus._in_blocks import SampleLabels
 from coterie.consensus._votes import ClusterVotes
 from coterie.ensemble import Ensemble
 
@@ -64,11 +64,15 @@ class TreeConsensus(BaseConsensus):
             )
         return self._cut(tree, self.n_clusters, ensemble)
 
+    @property
+    def runs_on_blocks(self) -> bool:
+        """Whether all label rows count where they come in blocks, and not a sample of them."""
+        return type(self)._fit_blocks is not TreeConsensus._fit_blocks
+
     def _fit_blocks(self, blocks: LabelBlocks) -> tuple[Rule, int]:
         """Cut the tree of a sample, the one that `max_objects` draws in memory."""
         if type(self)._fit is not TreeConsensus._fit:
             return super()._fit_blocks(blocks)
-        self._check_tree_parameters()
         n = blocks.n_objects
         n_drawn = min(n, self.max_objects or MAX_OBJECTS)
         self.sample_ = draw_sample(n, n_drawn)

@@ -14,8 +14,8 @@ from coterie._kernels.support import tally
 from coterie._labels import order_by_size
 from coterie._linkage import average_tree
 from coterie._progress import track_progress
-from coterie.blocks import LabelBlocks, Rule, fixed_point, scale_for
-from coterie.consensus._in_blocks import SAMPLE, SampleLabels, draw_sample
+from coterie.blocks import LabelBlocks, Rule, draw_sample, fixed_point, scale_for
+from coterie.consensus._in_blocks import SAMPLE, SampleLabels
 from coterie.consensus._parameters import one_of
 from coterie.consensus._soft import SoftConsensus, first_appearance, warn_of_empty_clusters
 from coterie.ensemble import Ensemble
