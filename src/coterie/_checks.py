@@ -12,6 +12,7 @@ import sklearn.utils
 __all__ = [
     "as_seed",
     "check_choice",
+    "check_clusterer",
     "check_integer",
     "check_number",
     "check_random_state",
@@ -25,6 +26,17 @@ def check_integer(name: str, value: Any, *, at_least: int) -> None:
         raise TypeError(f"{name} must be an integer; got {value!r} ({type(value).__name__}).")
     if value < at_least:
         raise ValueError(f"{name} must be at least {at_least}; got {value}.")
+
+
+def check_clusterer(estimator: Any, *names: str, n_samples: int) -> None:
+    """Raise unless the named parameters count something and there are enough samples."""
+    for name in names:
+        check_integer(name, getattr(estimator, name), at_least=1)
+    if estimator.n_clusters > n_samples:
+        raise ValueError(
+            f"n_clusters must be at most the number of samples, n_samples = {n_samples}; got "
+            f"{estimator.n_clusters}."
+        )
 
 
 def check_number(name: str, value: Any, *, positive: bool = False) -> None:

@@ -21,6 +21,7 @@ from coterie.consensus import CONSENSUS
 from coterie.consensus._base import BaseConsensus, pass_seed
 from coterie.ensemble import Ensemble
 from coterie.generation._recipes import make_generator
+from coterie.preparation import TablePreparation
 
 __all__ = ["DEFAULT_CONSENSUS", "ConsensusClustering", "by_name", "choose_number"]
 
@@ -305,8 +306,6 @@ def by_name(name: str) -> BaseConsensus:
 def _preparation(state: dict[str, Any]) -> Any:
     """Return the fitted transformer that a model file describes."""
     if "table" in state:
-        from coterie.preparation import TablePreparation
-
         return TablePreparation.from_dict(state["table"])
     scaler = StandardScaler()
     scaler.mean_, scaler.scale_ = np.array(state["mean"]), np.array(state["scale"])

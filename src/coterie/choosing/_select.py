@@ -10,7 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.cluster.hierarchy import cut_tree, linkage
 from scipy.spatial.distance import squareform
 
+from coterie.consensus import LACA
 from coterie.ensemble import Ensemble, as_ensemble
+from coterie.metrics import pairwise_nmi
 
 __all__ = ["select"]
 
@@ -86,8 +88,6 @@ def select(
     """
     ensemble = as_ensemble(ensemble)
     _check_parameters(criterion, alpha)
-    from coterie.metrics import pairwise_nmi
-
     n_partitions = ensemble.n_partitions
     similarity = np.nan_to_num(pairwise_nmi(ensemble), nan=0.0)
     quality = _mean_of_others(similarity)
@@ -156,8 +156,6 @@ def laca_information(ensemble: Ensemble) -> NDArray[np.float64]:
     LACA's rho and r say how often it votes "together" for pairs that are, and that are not. A
     partition that votes against the truth (rho < r) counts negative.
     """
-    from coterie.consensus import LACA
-
     laca = LACA().fit(ensemble)
     sizes = np.bincount(laca.labels_).astype(np.float64)
     n = ensemble.n_objects

@@ -13,6 +13,7 @@ from scipy.stats import t
 from sklearn.utils import check_array
 
 from coterie._checks import check_random_state
+from coterie._kernels.prominence import peak_prominences
 from coterie._progress import track_progress
 from coterie._reading import check_table
 from coterie.ensemble import Ensemble
@@ -269,8 +270,6 @@ def _peak_of_points(X: NDArray[np.float64]) -> float:
 
 
 def _peak(distances: NDArray[np.float64], *, ratio: bool) -> float:
-    from coterie._kernels.prominence import peak_prominences
-
     n = len(distances)
     m = min(max(3, round(np.log2(n)) - 2), n - 1)
     core = np.partition(distances, m, axis=1)[:, m]

@@ -1,7 +1,7 @@
 """Ensembles from randomised runs of scikit-learn clusterers.
 
-With k-means this is how Fred and Jain (2005) and the papers on LACA, PEACE and HNE make their
-partitions; with several clusterers and feature subsets it is MSTEClust's way.
+With k-means these are the partitions of Fred and Jain (2005) and of the papers on LACA, PEACE and
+HNE; with several clusterers and feature subsets, those of MSTEClust.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from coterie._checks import check_random_state
+from coterie._checks import check_choice, check_random_state
 from coterie._encode import MISSING
 from coterie._limits import one_thread
 from coterie._progress import track_progress
@@ -55,8 +55,6 @@ from coterie.generation._runs import (
 
 __all__ = ["RandomizedEnsemble", "count_range"]
 
-_NOISE = ("missing", "singletons")
-_LEFT_OUT = ("missing", "assigned")
 _VALIDITY = ("cophenetic", "hubert")
 
 
@@ -264,7 +262,7 @@ class RandomizedEnsemble(
         n_objects, n_features = X.shape
         recipe = Recipe(entropy, n_objects, n_features, *ranges, self.noise, self.validity)
         outcomes = self._run_all(X, estimators, recipe, checkpoint)
-        self._keep(X, names, estimators, recipe, outcomes)
+        self._set_fitted(X, names, estimators, recipe, outcomes)
         if self.left_out == "assigned" and recipe.objects[0] < recipe.n_objects:
             self._assign_left_out(X)
         return self
@@ -299,7 +297,7 @@ class RandomizedEnsemble(
 
     @property
     def runs_(self) -> list[Draw]:
-        """What each run drew. Drawn again when asked for, which is cheaper than keeping it."""
+        """What each run drew. It is drawn again on each access, so it takes no memory."""
         if "_outcomes" not in self.__dict__:
             raise AttributeError("runs_ is there after fit.")
         return [draw_run(self._recipe, o.group, o.run) for o in self._outcomes]
@@ -318,7 +316,7 @@ class RandomizedEnsemble(
         try:
             _, estimators = _check_estimators(self.estimators)
             return all(_takes(e, tag) for e in estimators)
-        except (TypeError, ValueError, AttributeError):  # what has no tags promises nothing
+        except (TypeError, ValueError, AttributeError):  # no tags
             return False
 
     def _check_data(self, X: Any, *, reset: bool) -> Any:
@@ -340,10 +338,8 @@ class RandomizedEnsemble(
                 "n_partitions must be a number of runs of at least 1 for each estimator; got "
                 f"{self.n_partitions!r}."
             )
-        if self.noise not in _NOISE:
-            raise ValueError(f"noise must be one of {_NOISE}; got {self.noise!r}.")
-        if self.left_out not in _LEFT_OUT:
-            raise ValueError(f"left_out must be one of {_LEFT_OUT}; got {self.left_out!r}.")
+        check_choice("noise", self.noise, ("missing", "singletons"))
+        check_choice("left_out", self.left_out, ("missing", "assigned"))
         if self.checkpoint is not None and not isinstance(self.checkpoint, str | os.PathLike):
             raise TypeError(f"checkpoint must be the path of a directory; got {self.checkpoint!r}.")
         if self.validity is None or callable(self.validity):
@@ -427,8 +423,8 @@ class RandomizedEnsemble(
             closing(results),
         ):
             done[0] = len(outcomes)
-            # An ensemble lives on rough runs: too few iterations, or more clusters than
-            # distinct objects, are no news there, and would be said a hundred times.
+            # Runs of an ensemble need not converge, and may have more clusters than distinct
+            # objects; a hundred warnings would help nobody.
             warnings.simplefilter("ignore", ConvergenceWarning)
             for outcome in results:
                 if checkpoint is not None:
@@ -437,7 +433,7 @@ class RandomizedEnsemble(
                 done[0] = len(outcomes)
         return [outcomes[key] for key in keys]
 
-    def _keep(
+    def _set_fitted(
         self,
         X: Any,
         names: list[str] | None,
@@ -471,7 +467,7 @@ class RandomizedEnsemble(
         self._n_drawn_clusters = self.ensemble_.n_clusters
         self._n_features_out = len(outcomes)
         self._base_estimators = [clone(e) for e in estimators]
-        # The labels are in the ensemble; codes of partial runs are found there again.
+        # The labels are in the ensemble, so the outcomes need not hold them.
         self._fitted = [o.estimator for o in outcomes]
         self._outcomes = [o._replace(codes=o.codes[:0], estimator=None) for o in outcomes]
         needed = any(
@@ -615,7 +611,7 @@ def _check_estimator(estimator: Any) -> None:
 def _takes(estimator: Any, tag: str) -> bool:
     """Whether an estimator has an input tag."""
     if tag == "allow_nan" and isinstance(estimator, Pipeline):
-        # A pipeline itself promises nothing: NaN must pass all its steps, or be filled in.
+        # A pipeline has no tag of its own: NaN must pass all its steps, or be imputed.
         for _, step in estimator.steps:
             if step in (None, "passthrough"):
                 continue

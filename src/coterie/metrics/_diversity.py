@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from coterie._kernels.coassociation import missing_code
+from coterie._kernels.pair_scores import PairSums, sum_pairs
 from coterie.ensemble import Ensemble, as_ensemble
-from coterie.metrics._tables import ari_of, check_partition, tables_with
-
-if TYPE_CHECKING:
-    from coterie._kernels.pair_scores import PairSums
+from coterie.metrics._tables import ari_of, ari_of_pairs, check_partition, tables_with
 
 __all__ = [
     "diversity_ari",
@@ -82,15 +79,9 @@ def pairwise_ari(ensemble: Ensemble | ArrayLike) -> NDArray[np.float64]:
            [0.571, 1.   ]])
     """
     sums = _pair_sums(ensemble, logs=False)
-    n = sums.objects.astype(np.float64)
-    both, first_only, second_only = sums.both, sums.first_only, sums.second_only
-    # As floats: the products of two counts of pairs may not fit an integer.
-    neither = n * (n - 1) - both - first_only - second_only
-    excess = 2.0 * (both * neither - first_only * second_only.astype(np.float64))
-    most = (both + first_only) * (first_only + neither)
-    most += (both + second_only) * (second_only + neither)
-    scores = np.ones(n.shape)
-    np.divide(excess, most, out=scores, where=~sums.are_equal)
+    scores = ari_of_pairs(
+        sums.objects, sums.both, sums.first_only, sums.second_only, sums.are_equal
+    )
     return _mirrored(scores, sums)
 
 
@@ -248,9 +239,6 @@ def diversity_ari(ensemble: Ensemble | ArrayLike, consensus: ArrayLike) -> float
 
 
 def _pair_sums(ensemble: Ensemble | ArrayLike, *, logs: bool) -> PairSums:
-    from coterie._kernels.coassociation import missing_code
-    from coterie._kernels.pair_scores import sum_pairs
-
     ensemble = as_ensemble(ensemble)
     columns = ensemble.compact_codes
     return sum_pairs(columns, missing_code(columns), ensemble.n_clusters, logs=logs)

@@ -14,8 +14,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.cluster.hierarchy import is_valid_linkage
 from sklearn.utils import check_array
 
+from coterie._kernels.pair_statistics import order_leaves, sum_over_pairs
 from coterie.metrics._tables import check_partition
 
 __all__ = ["VALIDITY", "cophenetic_correlation", "hubert_gamma"]
@@ -168,8 +170,6 @@ VALIDITY: Mapping[str, ValidityIndex] = MappingProxyType(
 
 def _correlate(X: NDArray[np.float64], tree: _Tree) -> float:
     """Return the correlation over pairs of Euclidean distance and height in the tree."""
-    from coterie._kernels.pair_statistics import sum_over_pairs
-
     n = len(X)
     n_pairs = n * (n - 1) // 2
     if n_pairs < 2:
@@ -220,8 +220,6 @@ def _check_objects(X: ArrayLike) -> NDArray[np.float64]:
 
 
 def _check_tree(tree: Any, n_objects: int) -> _Tree:
-    from coterie._kernels.pair_statistics import order_leaves
-
     if hasattr(tree, "fit"):
         children, heights = _merges_of_estimator(tree)
     else:
@@ -236,8 +234,6 @@ def _check_tree(tree: Any, n_objects: int) -> _Tree:
 
 
 def _merges_of_linkage(tree: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    from scipy.cluster.hierarchy import is_valid_linkage
-
     linkage = np.asarray(tree)
     if linkage.ndim != 2 or linkage.shape[1] != 4:
         raise ValueError(
