@@ -57,7 +57,7 @@ if TYPE_CHECKING:  # for editors and type checkers; the names themselves come fr
     from coterie.per_k import ConsensusPerK as ConsensusPerK
     from coterie.preparation import TablePreparation as TablePreparation
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME = {
     "cluster_trust": "coterie.choosing",
