@@ -1,4 +1,4 @@
-"""Cautions: what speaks against trusting a consensus, in plain sentences."""
+"""Cautions: reasons not to trust a consensus, in plain sentences."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def cautions(
         The features as they were clustered. A sample of at most 500 objects is tested, of many
         features the first 50 principal components.
     structure : StructureTest, optional
-        A test that was made already, of the features or of the ensemble.
+        A finished test of the features or of the ensemble.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def _tiny(sizes: NDArray[np.int64]) -> Caution | None:
 
 
 def _has_gap(ensemble: Ensemble, X: Any, structure: StructureTest | None) -> bool:
-    """Whether clusters are set apart, or it cannot be tested."""
+    """Whether there is a gap between clusters; True where that cannot be tested."""
     if ensemble.n_objects < _LEAST_OBJECTS:
         return True
     if structure is not None and X is not None:

@@ -1,4 +1,4 @@
-"""Comparing methods over many data sets: mean ranks, and how far they must lie apart."""
+"""Comparing methods over many data sets: mean ranks and the critical difference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is there any structure at all? A test against data that have none."""
+"""Test whether data have clusters, against data without structure."""
 
 from __future__ import annotations
 
@@ -288,7 +288,7 @@ def _test_ensemble(
         np.linspace(0, n_partitions - 1, min(n_partitions, _MOST_PARTITIONS)).round().astype(int)
     )
     rows = np.arange(n)
-    # Fine partitions of few objects would have none left in common.
+    # With fewer objects, fine partitions would have singletons only.
     most = int(np.clip(_PER_CLUSTER * np.median(ensemble.n_clusters), _LABELLED, _MOST_LABELLED))
     if n > most:
         rows = np.sort(rng.choice(n, most, replace=False))

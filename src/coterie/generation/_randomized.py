@@ -11,20 +11,17 @@ import os
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
-from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from coterie._checks import check_choice, check_random_state
+from coterie._checks import check_choice, check_random_state, is_integer
 from coterie._encode import MISSING
 from coterie._limits import one_thread
 from coterie._progress import track_progress
@@ -37,6 +34,12 @@ from coterie.generation._checkpoint import (
     describe_value,
 )
 from coterie.generation._parallel import run_unordered
+from coterie.generation._parameters import (
+    as_pair,
+    check_estimators,
+    count_range,
+    takes_input,
+)
 from coterie.generation._runs import (
     Draw,
     Outcome,
@@ -53,7 +56,7 @@ from coterie.generation._runs import (
     select_features,
 )
 
-__all__ = ["RandomizedEnsemble", "count_range"]
+__all__ = ["RandomizedEnsemble"]
 
 _VALIDITY = ("cophenetic", "hubert")
 
@@ -250,7 +253,7 @@ class RandomizedEnsemble(
         self : RandomizedEnsemble
             The fitted transformer.
         """
-        names, estimators = _check_estimators(self.estimators)
+        names, estimators = check_estimators(self.estimators)
         self._check_parameters(estimators)
         X = self._check_data(X, reset=True)
         ranges = self._check_ranges(*X.shape)
@@ -314,8 +317,8 @@ class RandomizedEnsemble(
     def _all_take(self, tag: str) -> bool:
         """Whether all estimators have an input tag."""
         try:
-            _, estimators = _check_estimators(self.estimators)
-            return all(_takes(e, tag) for e in estimators)
+            _, estimators = check_estimators(self.estimators)
+            return all(takes_input(e, tag) for e in estimators)
         except (TypeError, ValueError, AttributeError):  # no tags
             return False
 
@@ -333,7 +336,7 @@ class RandomizedEnsemble(
         )
 
     def _check_parameters(self, estimators: Sequence[Any]) -> None:
-        if not _is_integer(self.n_partitions) or self.n_partitions < 1:
+        if not is_integer(self.n_partitions) or self.n_partitions < 1:
             raise ValueError(
                 "n_partitions must be a number of runs of at least 1 for each estimator; got "
                 f"{self.n_partitions!r}."
@@ -366,8 +369,8 @@ class RandomizedEnsemble(
         if self.n_clusters is None:
             low = max(2, math.ceil(math.sqrt(n_objects) / 2))
             return (low, max(low, math.isqrt(n_objects))), features, objects
-        low, high = _as_pair(self.n_clusters)
-        if not _is_integer(low) or not _is_integer(high) or not 1 <= low <= high:
+        low, high = as_pair(self.n_clusters)
+        if not is_integer(low) or not is_integer(high) or not 1 <= low <= high:
             raise ValueError(
                 "n_clusters must be a number of at least 1, a pair (low, high) of these or None; "
                 f"got {self.n_clusters!r}."
@@ -560,99 +563,6 @@ class RandomizedEnsemble(
         return self._fitted[position]
 
 
-# --- parameters -------------------------------------------------------------------------------
-
-
-def _check_estimators(estimators: Any) -> tuple[list[str] | None, list[Any]]:
-    """Return the names (None if not given) and the estimators."""
-    if estimators is None:
-        return None, [KMeans(init="random", n_init=1)]
-    if not isinstance(estimators, list | tuple):
-        estimators = [estimators]
-    if len(estimators) == 0:
-        raise ValueError("estimators must hold at least one clusterer; got none.")
-    names = None
-    named = [isinstance(e, tuple) and len(e) == 2 and isinstance(e[0], str) for e in estimators]
-    if all(named):
-        names = [name for name, _ in estimators]
-        if len(set(names)) < len(names):
-            raise ValueError(f"the names of estimators must differ; got {names}.")
-    elif any(named):
-        raise TypeError(
-            "estimators must all be given as (name, clusterer), or none of them; got "
-            f"{sum(named)} of {len(named)} with a name."
-        )
-    checked = [e[1] for e in estimators] if names else list(estimators)
-    for estimator in checked:
-        _check_estimator(estimator)
-    return names, checked
-
-
-def _check_estimator(estimator: Any) -> None:
-    if isinstance(estimator, type):
-        raise TypeError(
-            f"estimators must be clusterers, not classes; got {estimator.__name__}. Write "
-            f"{estimator.__name__}()."
-        )
-    if not hasattr(estimator, "get_params") or not hasattr(estimator, "fit"):
-        raise TypeError(
-            "estimators must be one clusterer with scikit-learn's interface, a list of these or "
-            f"a list of (name, clusterer); got {estimator!r}."
-        )
-    for name, value in estimator.get_params().items():
-        if isinstance(value, str) and value == "precomputed":
-            raise ValueError(
-                f"estimators must work on features, because runs draw some of them; "
-                f"{name_of(estimator)} has {name}='precomputed'. Cluster the matrix yourself and "
-                "pass the labels to Ensemble."
-            )
-
-
-def _takes(estimator: Any, tag: str) -> bool:
-    """Whether an estimator has an input tag."""
-    if tag == "allow_nan" and isinstance(estimator, Pipeline):
-        # A pipeline has no tag of its own: NaN must pass all its steps, or be imputed.
-        for _, step in estimator.steps:
-            if step in (None, "passthrough"):
-                continue
-            if not _takes(step, tag):
-                return False
-            if "Imputer" in type(step).__name__:
-                return True
-        return True
-    return bool(getattr(get_tags(estimator).input_tags, tag))
-
-
 def _draw_entropy(random_state: Any) -> tuple[int, ...]:
     words = check_random_state(random_state).randint(0, 2**32, size=4, dtype=np.uint32)
     return tuple(int(word) for word in words)
-
-
-def count_range(name: str, value: Any, n: int, what: str) -> tuple[int, int]:
-    """Return the range of numbers that a share, a number or a pair of these means."""
-    pair = _as_pair(value)
-    low, high = (_count(name, value, part, n, what) for part in pair)
-    if low > high:
-        raise ValueError(f"{name} must be a pair (low, high) with low <= high; got {value!r}.")
-    return low, high
-
-
-def _count(name: str, value: Any, part: Any, n: int, what: str) -> int:
-    if _is_integer(part) and 1 <= part <= n:
-        return int(part)
-    if isinstance(part, float | np.floating) and 0 < part <= 1:
-        return max(1, round(float(part) * n))
-    raise ValueError(
-        f"{name} must be a share in (0, 1], a number of {what} from 1 to {n}, or a pair "
-        f"(low, high) of these; got {value!r}."
-    )
-
-
-def _as_pair(value: Any) -> tuple[Any, Any]:
-    if isinstance(value, list | tuple | np.ndarray) and len(value) == 2:
-        return value[0], value[1]
-    return value, value
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)

@@ -233,7 +233,7 @@ def class_f(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
 
     Examples
     --------
-    The first class is found, and the second is best met by a cluster that holds half of it:
+    The first class is found; the best cluster for the second holds half of it:
 
     >>> round(class_f([0, 0, 1, 1], [0, 0, 1, 2]), 3)
     0.833
@@ -262,7 +262,7 @@ def consistency_index(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
 
     See Also
     --------
-    error_rate : What is left to 1, but kinder to partitions with many clusters.
+    error_rate : 1 - this index, except that splitting a class is no error.
 
     References
     ----------

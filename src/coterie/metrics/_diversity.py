@@ -1,4 +1,8 @@
-"""How much the partitions of an ensemble differ (Domeniconi and Al-Razgan, 2009, section 8)."""
+"""How much the partitions of an ensemble differ.
+
+The measures and numbers of formulas are those of Domeniconi & Al-Razgan (2009), Weighted cluster
+ensembles, section 8, :doi:`10.1145/1460797.1460800`.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +90,7 @@ def pairwise_ari(ensemble: Ensemble | ArrayLike) -> NDArray[np.float64]:
 
 
 def diversity_nmi(ensemble: Ensemble | ArrayLike) -> float:
-    """Mean of 1 - NMI over the pairs of partitions, D_NMI: formula (14) of [1]_.
+    """Mean of 1 - NMI over the pairs of partitions, formula (14) of Domeniconi & Al-Razgan (2009).
 
     Parameters
     ----------
@@ -99,11 +103,6 @@ def diversity_nmi(ensemble: Ensemble | ArrayLike) -> float:
     diversity : float
         Between 0 (all partitions are equal) and 1.
 
-    References
-    ----------
-    .. [1] Domeniconi & Al-Razgan (2009), Weighted cluster ensembles,
-       :doi:`10.1145/1460797.1460800`.
-
     Examples
     --------
     >>> round(diversity_nmi([[0, 0], [0, 0], [1, 1], [1, 2]]), 3)
@@ -113,7 +112,7 @@ def diversity_nmi(ensemble: Ensemble | ArrayLike) -> float:
 
 
 def diversity_p(ensemble: Ensemble | ArrayLike) -> float:
-    """Mean of 1 - ARI over the pairs of partitions, D_p of [1]_.
+    """Mean of 1 - ARI over the pairs of partitions, D_p of Domeniconi & Al-Razgan (2009).
 
     Parameters
     ----------
@@ -126,11 +125,6 @@ def diversity_p(ensemble: Ensemble | ArrayLike) -> float:
     diversity : float
         0 if all partitions are equal, about 1 if they are independent, at most 3/2.
 
-    References
-    ----------
-    .. [1] Domeniconi & Al-Razgan (2009), Weighted cluster ensembles,
-       :doi:`10.1145/1460797.1460800`.
-
     Examples
     --------
     >>> round(diversity_p([[0, 0], [0, 0], [1, 1], [1, 2]]), 3)
@@ -140,7 +134,7 @@ def diversity_p(ensemble: Ensemble | ArrayLike) -> float:
 
 
 def diversity_np1(ensemble: Ensemble | ArrayLike, consensus: ArrayLike) -> float:
-    """Mean of 1 - ARI of the partitions with the consensus, D_np1 of [1]_.
+    """Mean of 1 - ARI of the partitions with the consensus, D_np1 of Domeniconi & Al-Razgan (2009).
 
     Parameters
     ----------
@@ -155,11 +149,6 @@ def diversity_np1(ensemble: Ensemble | ArrayLike, consensus: ArrayLike) -> float
         0 if all partitions equal the consensus, about 1 if they are independent of it, at most
         3/2.
 
-    References
-    ----------
-    .. [1] Domeniconi & Al-Razgan (2009), Weighted cluster ensembles,
-       :doi:`10.1145/1460797.1460800`.
-
     Examples
     --------
     >>> round(diversity_np1([[0, 0], [0, 0], [1, 1], [1, 2]], [0, 0, 1, 1]), 3)
@@ -169,7 +158,7 @@ def diversity_np1(ensemble: Ensemble | ArrayLike, consensus: ArrayLike) -> float
 
 
 def diversity_np2(ensemble: Ensemble | ArrayLike, consensus: ArrayLike) -> float:
-    """Spread of 1 - ARI of the partitions with the consensus, D_np2 of [1]_.
+    """Spread of 1 - ARI of partitions with the consensus, D_np2 of Domeniconi & Al-Razgan (2009).
 
     The standard deviation, with L - 1 in the denominator, of what `diversity_np1` averages.
 
@@ -185,11 +174,6 @@ def diversity_np2(ensemble: Ensemble | ArrayLike, consensus: ArrayLike) -> float
     spread : float
         0 if all partitions are equally far from the consensus.
 
-    References
-    ----------
-    .. [1] Domeniconi & Al-Razgan (2009), Weighted cluster ensembles,
-       :doi:`10.1145/1460797.1460800`.
-
     Examples
     --------
     >>> round(diversity_np2([[0, 0], [0, 0], [1, 1], [1, 2]], [0, 0, 1, 1]), 3)
@@ -199,11 +183,11 @@ def diversity_np2(ensemble: Ensemble | ArrayLike, consensus: ArrayLike) -> float
 
 
 def diversity_ari(ensemble: Ensemble | ArrayLike, consensus: ArrayLike) -> float:
-    """(1 - D_np1 + D_np2) / 2, D_ARI: formula (16) of [1]_.
+    """(1 - D_np1 + D_np2) / 2, formula (16) of Domeniconi & Al-Razgan (2009).
 
-    Despite its name this is no diversity in the sense of the others: it is 1/2 if all
-    partitions equal the consensus, and as the term 1 - D_np1 is the mean agreement with the
-    consensus, it rises with agreement. Only the spread D_np2 rewards difference.
+    Unlike the other measures it rises with agreement: 1 - D_np1 is the mean agreement with the
+    consensus, and only the spread D_np2 rewards difference. It is 1/2 if all partitions equal the
+    consensus.
 
     Parameters
     ----------
@@ -221,11 +205,6 @@ def diversity_ari(ensemble: Ensemble | ArrayLike, consensus: ArrayLike) -> float
     --------
     diversity_np1, diversity_np2 : Its parts.
     diversity_nmi, diversity_p : Pairwise diversity, which needs no consensus.
-
-    References
-    ----------
-    .. [1] Domeniconi & Al-Razgan (2009), Weighted cluster ensembles,
-       :doi:`10.1145/1460797.1460800`.
 
     Examples
     --------
