@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test quick lint bench clean
+.PHONY: demo test quick lint bench soak clean
 
 # The stamps say which parts are installed; a change of pyproject.toml installs again.
 $(VENV)/.base: pyproject.toml
@@ -41,6 +41,10 @@ lint: $(VENV)/.dev
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.speed
+
+# SOAK_MINUTES=60 SOAK_SEED=7 make soak: longer, with other random numbers.
+soak: $(VENV)/.dev
+	$(BIN)/python tests/soak
 
 clean:
 	rm -rf $(VENV) coterie-demo
