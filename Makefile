@@ -1,11 +1,12 @@
 # make demo   sets up, clusters bundled data, writes a report
 # make test   sets up, runs the tests
 # make quick  the tests that are not slow, for the loop of a contributor
+# make docs   the documentation site in docs/_build/html; warnings are errors
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test quick lint bench soak clean
+.PHONY: demo test quick lint bench docs soak clean
 
 # The stamps say which parts are installed; a change of pyproject.toml installs again.
 $(VENV)/.base: pyproject.toml
@@ -22,6 +23,10 @@ $(VENV)/.dev: $(VENV)/.base
 
 $(VENV)/.bench: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
 	@touch $@
 
 demo: $(VENV)/.base
@@ -46,5 +51,10 @@ bench: $(VENV)/.bench
 soak: $(VENV)/.dev
 	$(BIN)/python tests/soak
 
+# Gallery scripts run once and again when they change; `make clean` forgets them.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python docs/check_links.py docs/_build/html
+
 clean:
-	rm -rf $(VENV) coterie-demo
+	rm -rf $(VENV) coterie-demo soak-results docs/_build docs/api docs/gallery docs/methods/figures

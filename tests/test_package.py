@@ -27,7 +27,8 @@ def run_python(code):
 def public_objects():
     """(name, class or function) for everything public, methods included."""
     found = {}
-    for module_name in ["coterie", *(f"coterie.{m}" for m in ("consensus", *coterie._MODULES))]:
+    modules = ("consensus", *coterie._MODULES, *coterie._HIDDEN)
+    for module_name in ["coterie", *(f"coterie.{m}" for m in modules)]:
         module = importlib.import_module(module_name)
         for name in getattr(module, "__all__", ()):
             thing = getattr(module, name)

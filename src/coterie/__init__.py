@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from coterie._methods import METHODS, class_names
 
 if TYPE_CHECKING:  # for editors and type checkers; the names themselves come from the tables
+    from coterie import anndata as anndata
     from coterie import datasets as datasets
     from coterie import metrics as metrics
     from coterie import plotting as plotting
@@ -75,6 +76,8 @@ _HOME = {
     "USPEC": "coterie.generation",
 }
 _MODULES = ("datasets", "metrics", "plotting")
+_HIDDEN = ("anndata",)
+"""Modules that `import *` leaves out: the name would hide that of the package anndata."""
 
 __all__ = [*_HOME, *class_names(), *_MODULES, "__version__"]
 
@@ -85,7 +88,7 @@ def __getattr__(name: str) -> Any:
     elif name in (methods := class_names()):
         module, _, _ = METHODS[methods[name]].partition(":")
         value = getattr(import_module(module), name)
-    elif name in _MODULES:
+    elif name in _MODULES or name in _HIDDEN:
         value = import_module(f"coterie.{name}")
     else:
         raise AttributeError(f"module 'coterie' has no attribute {name!r}")

@@ -5,6 +5,7 @@ empty part. METIS and Mt-KaHyPar make parts of about the same weight; spectral c
 of any size and need no extra package.
 """
 
+from coterie._checks import as_seed
 from coterie._graphs._bipartite import (
     LabelGraph,
     MatrixGraph,
@@ -15,7 +16,7 @@ from coterie._graphs._bipartite import (
 from coterie._graphs._cluster_rows import cluster_rows, draw_rows, fill_empty_parts, fit_kmeans
 from coterie._graphs._hypergraph import cut_hypergraph
 from coterie._graphs._metis import cut_bipartite_graph, cut_graph
-from coterie._graphs._options import as_seed, check_partitioner
+from coterie._graphs._options import check_partitioner
 from coterie._graphs._spectral import (
     BipartiteParts,
     embed_bipartite,

@@ -11,13 +11,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie._about import MethodWords
+from coterie._checks import check_random_state
 from coterie._labels import order_by_size
 from coterie._notebook import FittedRepr
-from coterie._reading import check_names_unique
+from coterie._reading import check_table
 from coterie.consensus._unlabelled import (
     extend_attributes,
     is_one_cluster,
@@ -134,7 +135,8 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
         labels = self._predict(codes)
         if self.confidence_is_membership:
             confidence = self.predict_proba(X)[np.arange(len(labels)), labels]
-            return np.where((codes >= 0).any(axis=1), confidence, 0.0)
+            # Memberships sum to 1 up to rounding, so one can be larger than 1 by the last bit.
+            return np.where((codes >= 0).any(axis=1), np.minimum(confidence, 1.0), 0.0)
         return self._votes.confidence_of_rows(codes, labels)
 
     def _restore(
@@ -202,7 +204,7 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
 
     def _remember_columns(self, X: Any, ensemble: Ensemble) -> None:
         if hasattr(X, "columns") and not isinstance(X, Ensemble):
-            check_names_unique(X)
+            check_table(X)
             validate_data(self, X, skip_check_array=True)
         else:
             self.n_features_in_ = ensemble.n_columns

@@ -9,10 +9,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._about import BOTH_SEEN, LARGEST_MEMBERSHIP, LOURENCO, MethodWords
+from coterie._checks import check_random_state
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._peace import Array, Problem
 from coterie.consensus._soft import (
@@ -209,7 +209,7 @@ class BaumEagon(BaseConsensus):
         Number of steps of the start that was selected.
     converged_ : bool
         Whether it converged.
-    history_ : ndarray of shape (n_iter_ + 1, 2)
+    history_ : ndarray of shape (n_iter + 1, 2)
         Of that start: number of steps, and error then. It never rises.
     runs_ : list of GrowthRun
         For every start: error, n_iter, converged.

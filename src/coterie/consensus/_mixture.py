@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._about import MethodWords
+from coterie._checks import check_random_state
 from coterie._progress import track_progress
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._soft import (
@@ -118,7 +118,7 @@ class MixtureModel(BaseConsensus):
         Steps of the returned start.
     converged_ : bool
         Whether it ended before `max_iter`.
-    history_ : ndarray of shape (n_iter_, 2)
+    history_ : ndarray of shape (n_iter, 2)
         Of the returned start: number of steps, and log-likelihood then. It never falls.
     confidence_ : ndarray of shape (n_objects,)
         How safe the object's place is, by one measure for all methods: of the support for its

@@ -155,7 +155,7 @@ class Voting(BaseConsensus):
         Number of rounds.
     converged_ : bool
         Whether the last round changed nothing.
-    history_ : ndarray of shape (n_iter_, 2)
+    history_ : ndarray of shape (n_iter, 2)
         Number of rounds, and then the sum over objects of the votes for their label. With
         plurality voting it never falls.
     confidence_ : ndarray of shape (n_objects,)

@@ -13,10 +13,11 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from coterie._checks import check_random_state
 from coterie._limits import one_thread
+from coterie._reading import check_table
 from coterie.ensemble import Ensemble
 
 __all__ = ["BoostKMeans"]
@@ -151,9 +152,9 @@ class BoostKMeans(ClusterMixin, BaseEstimator):
         The consensus: consecutive from 0, largest cluster first.
     membership_ : ndarray of shape (n_samples, n_clusters)
         Weighted mean of the memberships of the rounds.
-    cluster_centers_ : ndarray of shape (n_rounds_, n_clusters, n_features)
+    cluster_centers_ : ndarray of shape (n_rounds, n_clusters, n_features)
         The centres of each round, clusters in the order of the labels.
-    round_weights_ : ndarray of shape (n_rounds_,)
+    round_weights_ : ndarray of shape (n_rounds,)
         Weight of each round in the consensus; they sum to 1.
     n_rounds_ : int
         Number of rounds that were kept.
@@ -207,6 +208,7 @@ class BoostKMeans(ClusterMixin, BaseEstimator):
         -------
         self : object
         """
+        check_table(X)
         data: NDArray[np.float64] = validate_data(self, X, dtype=np.float64)
         self._check(len(data))
         rounds = boost(
