@@ -17,11 +17,11 @@ class Attack(NamedTuple):
 
 
 ATTACKS = {
-    "ensembles": Attack("soak.ensembles:attack", 0.36),
-    "choosing": Attack("soak.ensembles:attack_choosing", 0.08),
-    "features": Attack("soak.features:attack", 0.12),
+    "ensembles": Attack("soak.ensembles:attack", 0.34),
+    "choosing": Attack("soak.ensembles:attack_choosing", 0.06),
+    "features": Attack("soak.features:attack", 0.10),
     "files": Attack("soak.files:attack", 0.16),
     "damage": Attack("soak.damage:attack", 0.08),
-    "signals": Attack("soak.faults:attack_signals", 0.12),
+    "signals": Attack("soak.faults:attack_signals", 0.18),
     "places": Attack("soak.faults:attack_places", 0.08),
 }

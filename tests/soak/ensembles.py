@@ -17,7 +17,7 @@ from coterie._labels import order_by_size
 from coterie.consensus import CONSENSUS
 from soak.labels import Votes, draw_votes
 
-__all__ = ["attack", "attack_choosing", "check_fitted"]
+__all__ = ["attack", "attack_choosing", "check_fitted", "check_words"]
 
 _SLOW = {"peace": {"n_init": 1, "max_iter": 20}, "baum_eagon": {"n_init": 1, "max_iter": 20}}
 _METHODS_EACH = 4
@@ -46,9 +46,9 @@ def attack_choosing(rng: np.random.Generator, folder: Path) -> None:
         coterie.structure_test(ensemble, random_state=0)
         if ensemble.n_partitions > 1:
             chosen = coterie.select(ensemble, 1 + int(rng.integers(ensemble.n_partitions)))
-            assert set(np.ravel(chosen.columns)) <= set(range(ensemble.n_partitions))
+            assert set(chosen.tolist()) <= set(range(ensemble.n_partitions))
     except ValueError as error:
-        _check_words(error)
+        check_words(error)
 
 
 def _check_ensemble(ensemble: Ensemble, votes: Votes, folder: Path) -> None:
@@ -120,7 +120,7 @@ def _same(one: Any, two: Any) -> None:
         np.testing.assert_array_equal(one, two)
 
 
-def _check_words(error: Exception) -> None:
+def check_words(error: Exception) -> None:
+    """An error must say something helpful."""
     words = str(error)
     assert len(words) > 20, f"no helpful words: {words!r}"
-    assert words.rstrip().endswith((".", ")", "?")), words
