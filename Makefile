@@ -1,12 +1,14 @@
 # make demo   sets up, clusters bundled data, writes a report
 # make test   sets up, runs the tests
 # make quick  the tests that are not slow, for the loop of a contributor
+# make dist   wheel and sdist, each tried in an empty environment
+# make soak   random attacks for ten minutes (SOAK_MINUTES, SOAK_SEED)
 # make docs   the documentation site in docs/_build/html; warnings are errors
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test quick lint bench docs soak clean
+.PHONY: demo test quick lint bench docs dist test-oldest licences soak clean
 
 # The stamps say which parts are installed; a change of pyproject.toml installs again.
 $(VENV)/.base: pyproject.toml
@@ -56,5 +58,21 @@ docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 	$(BIN)/python docs/check_links.py docs/_build/html
 
+# Each file goes into an environment of its own, outside the checkout.
+dist: $(VENV)/.dev
+	rm -rf dist
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group release
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python tools/try_dist.py dist
+
+test-oldest: pyproject.toml tools/oldest.txt
+	test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check "pip>=25.1"
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c tools/oldest.txt -e ".[metis,hypergraph,report]" --group test
+	HYPOTHESIS_PROFILE=quick .venv-oldest/bin/python -m pytest -n auto -m "not slow"
+
+licences: $(VENV)/.dev
+	$(BIN)/python tools/licences.py
+
 clean:
-	rm -rf $(VENV) coterie-demo soak-results docs/_build docs/api docs/gallery docs/methods/figures
+.PHONY: demo test quick lint bench docs dist test-oldest licences soak clean

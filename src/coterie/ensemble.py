@@ -336,6 +336,15 @@ class Ensemble:
             counts = count_overlap(self.labels, self.n_clusters, self.has_missing, done)
         return frozen(counts)
 
+    @cached_property
+    def cluster_facts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(first, sizes): the first distinct row in each of the K clusters, and its objects."""
+        from coterie._kernels.clusters import describe_clusters
+
+        rows, counts, _ = self.patterns  # in the order of their first objects
+        first, sizes = describe_clusters(rows, counts, self.offsets)
+        return frozen(first), frozen(sizes)
+
     def tables(self, e: int) -> NDArray[np.int64]:
         """Return (k_e, K): the rows of `overlap` of partition e, without making all of it."""
         if "overlap" in self.__dict__ or 8 * int(self.offsets[-1]) ** 2 <= _SMALL_OVERLAP:

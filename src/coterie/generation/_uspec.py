@@ -203,7 +203,7 @@ class USPEC(ClusterMixin, BaseEstimator):
 
     @one_thread()
     def _embed(self, graph: MatrixGraph) -> NDArray[np.float64]:
-        rows, _, self._table = embed_bipartite(graph, self.n_clusters)
+        rows, _, self._table, *_ = embed_bipartite(graph, self.n_clusters)
         return rows
 
     def _ranks(self, filled: NDArray[np.int64]) -> NDArray[np.int64]:
