@@ -75,4 +75,3 @@ licences: $(VENV)/.dev
 	$(BIN)/python tools/licences.py
 
 clean:
-.PHONY: demo test quick lint bench docs dist test-oldest licences soak clean
