@@ -75,3 +75,4 @@ licences: $(VENV)/.dev
 	$(BIN)/python tools/licences.py
 
 clean:
+	rm -rf $(VENV) .venv-oldest coterie-demo dist soak-results docs/_build docs/api docs/gallery docs/methods/figures
