@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import stat
+import tokenize
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -88,7 +89,11 @@ def _unreadable(name: object, what: str) -> Iterator[None]:
     """Turn the errors of decoders into a ValueError that names the file."""
     import polars as pl
 
-    broken = (pl.exceptions.PolarsError, ValueError, EOFError, zlib.error, gzip.BadGzipFile)
+    broken = (
+        *(pl.exceptions.PolarsError, ValueError, EOFError, zlib.error, gzip.BadGzipFile),
+        *(tokenize.TokenError, SyntaxError),  # numpy parses the header of an array as Python
+        pl.exceptions.PanicException,  # no Exception: polars on a damaged Parquet file
+    )
     try:
         yield
     except (MemoryLimitError, UnreadableError):
