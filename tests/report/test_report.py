@@ -128,7 +128,7 @@ def test_methods_text(model):
     for words in (
         "60 objects with 3 features (standardised) were clustered 12 times by k-means",
         "90 % of the objects each time",
-        "a partition counts only for pairs",
+        "a partition counts for a pair of objects only if it labels both",
         "Seed: 3.",
     ):
         assert words in text

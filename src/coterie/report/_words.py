@@ -75,14 +75,16 @@ def reason_for_number(consensus: Any, numbers: ClusterNumbers | None = None) -> 
         return "1 cluster: every partition puts all objects together."
     text = f"{cls} found {count(k, 'cluster')}; the number is {method_words(consensus).number}"
     curve = getattr(consensus, "n_clusters_curve_", None)
-    if not curve or k not in curve:
+    if curve is not None and not len(curve):
+        return f"{count(k, 'cluster')}: too few objects for a choice."
+    if curve is None or k not in curve:
         return f"{text}."
-    text += f" ({curve.name} {curve[k]:.6g}"
+    text += f" ({curve.name} {_digits(curve[k])}"
     sign = 1 if curve.larger_is_better else -1
     others = [(sign * value, -number) for number, value in curve.items() if number != k]
     if others:
         value, number = max(others)
-        text += f"; the next best is {sign * value:.6g}, for {count(-number, 'cluster')}"
+        text += f"; the next best is {_digits(sign * value)}, for {count(-number, 'cluster')}"
     return f"{text})."
 
 
@@ -181,6 +183,10 @@ def _convergence(consensus: dict[str, Any]) -> list[str]:
 def count(n: int, noun: str) -> str:
     """Return '1 cluster', '2 clusters', '12,000 objects'."""
     return f"{n:,} {noun}" + ("" if n == 1 else "s")
+
+
+def _digits(value: float) -> str:
+    return f"{value:.3f}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
 def _percent(share: float) -> str:
