@@ -1,4 +1,4 @@
-"""Choosing: how many clusters, which methods agree or rank best, how far confidence is right."""
+"""Plots for choosing: number of clusters, agreement and ranks of methods, calibration."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def plot_consensus_cdf(numbers: ClusterNumbers, *, ax: Axes | None = None, most:
     ----------
     numbers : ClusterNumbers
         Result of `coterie.how_many_clusters` with ``n_runs`` above 0. A curve that is flat
-        between 0 and 1 means that pairs are always together or never; PAC is its rise between
-        the dotted lines. A star marks the recommended number.
+        between 0 and 1 means that pairs are either always or never together; PAC is its rise
+        between the dotted lines. A star marks the recommended number.
     ax : matplotlib Axes, optional
         Where to draw. Default: a new figure.
     most : int, default=8
@@ -176,7 +176,7 @@ def plot_n_clusters(numbers: ClusterNumbers, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_agreement(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
-    """Draw how far the methods agree with each other.
+    """Draw the agreement (ARI) of every two methods.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def plot_agreement(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_critical_differences(ranks: MeanRanks, *, ax: Axes | None = None) -> Axes:
-    """Draw mean ranks on a line, and bars over methods that are not told apart.
+    """Draw mean ranks on a line, with bars over methods that do not differ significantly.
 
     Parameters
     ----------
