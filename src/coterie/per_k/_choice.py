@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.choosing._structure import StructureTest
+from coterie.per_k._gap import Gap
 
 __all__ = ["Choice", "Evidence", "choose"]
 
@@ -24,7 +24,7 @@ class Evidence(NamedTuple):
     delta_area: NDArray[np.float64]
     rcsi: NDArray[np.float64] | None
     p_values: NDArray[np.float64] | None
-    structure: StructureTest
+    gap: Gap
 
 
 class Choice(NamedTuple):
@@ -41,14 +41,14 @@ def choose(evidence: Evidence) -> Choice:
     k = int(evidence.numbers[place])
     reasons = [_why(evidence, place)]
     null_agrees = evidence.p_values is None or bool(evidence.p_values[place] <= ALPHA)
-    has_clusters = evidence.structure.has_structure and null_agrees
+    has_clusters = evidence.gap.found and null_agrees
     if not has_clusters:
         reasons.insert(0, _no_clusters(evidence, place))
     elif evidence.p_values is None:
         reasons.append(
             "PAC was not compared with data without clusters; n_null=25 or more does that."
         )
-    reasons.append(evidence.structure.reason)
+    reasons.append(evidence.gap.words)
     return Choice(k, has_clusters, reasons)
 
 

@@ -13,17 +13,17 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie._checks import check_choice, check_integer
-from coterie._limits import memory_limit_bytes, one_thread
+from coterie._limits import memory_limit_bytes
 from coterie._progress import track_progress
 from coterie._reading import check_names_unique
 from coterie.choosing._resampling import Distribution, area_growth, consensus_distribution
-from coterie.choosing._structure import StructureTest, structure_test
 from coterie.consensus._eac import EAC, LINKAGES
 from coterie.ensemble import Ensemble
 from coterie.metrics import item_consensus
 from coterie.metrics._consensus import mean_of_own
 from coterie.per_k._choice import Evidence, choose
-from coterie.per_k._distances import Metric, coordinates
+from coterie.per_k._distances import Metric
+from coterie.per_k._gap import find_gap
 from coterie.per_k._matching import match_numbers
 from coterie.per_k._null import compare_with_null, null_pac
 from coterie.per_k._runs import Runs
@@ -106,7 +106,7 @@ class ConsensusPerK(ClusterMixin, BaseEstimator):
     reasons_ : list of str
         Why, in plain sentences.
     structure_ : StructureTest
-        Test for a gap between clusters, in the geometry of the distance.
+        Test for a gap between clusters, by the leading principal components of the features.
     n_features_in_ : int
         Number of features.
 
@@ -340,8 +340,9 @@ class ConsensusPerK(ClusterMixin, BaseEstimator):
         self.delta_area_ = self._by_number(growth)
         self.rcsi_ = None if rcsi is None else self._by_number(rcsi)
         self.p_values_ = None if p_values is None else self._by_number(p_values)
-        self.structure_ = _test_structure(runs, X, seeds[2])
-        choice = choose(Evidence(numbers, pac, growth, rcsi, p_values, self.structure_))
+        gap = find_gap(runs, X, seeds[2])
+        self.structure_ = gap.features
+        choice = choose(Evidence(numbers, pac, growth, rcsi, p_values, gap))
         self.best_k_, self.has_clusters_, self.reasons_ = choice
 
     def _by_number(self, values: NDArray[np.float64]) -> dict[int, float]:
@@ -385,12 +386,3 @@ def _check_numbers(k_range: Iterable[int], n_drawn: int) -> NDArray[np.int64]:
             stacklevel=3,
         )
     return possible
-
-
-def _test_structure(runs: Runs, X: Any, seed: int) -> StructureTest:
-    """Test for a gap between clusters where the base clusterer looks for them."""
-    if hasattr(X, "toarray"):
-        return structure_test(X, random_state=seed)
-    places = coordinates(X, runs.metric) if runs.uses_distances else X
-    with one_thread():  # many small products: several threads would wait for each other
-        return structure_test(places, random_state=seed)
