@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from coterie import ConsensusPerK
+from coterie.per_k._choice import Evidence, best_place, choose
 from coterie.per_k._gap import Gap, leading_scores
 
 
@@ -45,6 +46,35 @@ def test_leading_components_of_noise_and_of_clusters():
     noise[::2, 150:200] += 3
     assert leading_scores(noise, rng).shape == (60, 3)
     assert leading_scores(noise[:, :4], rng).shape == (60, 4)
+
+
+@pytest.mark.parametrize(
+    ("silhouette", "place"),
+    [([0.9, 0.5, 0.4], 0), ([0.9, 0.7, 0.86, 0.8], 2), ([0.9, 0.7, 0.8, 0.1], 0), ([0.5, 0.6], 1)],
+)
+def test_the_last_peak_near_the_highest_is_taken(silhouette, place):
+    assert best_place(np.array(silhouette)) == place
+
+
+@pytest.mark.parametrize(
+    ("p_values", "n_null", "has_clusters", "words"),
+    [
+        ([0.5, 0.04], 25, True, "3 clusters stand out most"),
+        ([0.5, 0.3], 25, False, "as stable as these"),
+        ([0.5, 0.2], 4, True, "n_null must be at least 19"),
+    ],
+)
+def test_data_without_clusters_can_refute(p_values, n_null, has_clusters, words):
+    class Clear(Gap):
+        found = True
+        words = ""
+
+    curves = np.array([[0.3, 0.1], [0.4, 0.8], [0.1, 0.9]])
+    evidence = Evidence(np.array([2, 3]), *curves, np.array(p_values), n_null, Clear(None, None))
+    choice = choose(evidence)
+    assert choice.best == 3
+    assert choice.has_clusters is has_clusters
+    assert words in " ".join(choice.reasons)
 
 
 def test_the_distance_decides_only_where_features_are_in_doubt():

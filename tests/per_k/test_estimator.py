@@ -7,6 +7,7 @@ from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import cdist, squareform
 from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.metrics import silhouette_score
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -176,18 +177,26 @@ def test_the_number_of_the_clusters_is_found_with_reasons():
     assert found.reasons_[0].startswith("4 clusters")
 
 
+def test_the_silhouette_is_that_of_the_consensus(fitted):
+    for k, labels in fitted.labels_.items():
+        distances = 1 - fitted.consensus_matrix(k)
+        np.fill_diagonal(distances, 0.0)
+        expected = silhouette_score(distances, labels, metric="precomputed")
+        assert fitted.silhouette_[k] == pytest.approx(expected)
+
+
 def test_fit_predict_gives_the_best_number():
     X = lumps()
     pipeline = make_pipeline(StandardScaler(), small())
     assert metrics.ari(np.repeat(range(3), 12), pipeline.fit_predict(X)) == 1.0
 
 
-def test_only_k_means_takes_sparse_data():
+def test_distances_need_dense_data():
     X = np.maximum(lumps(), 0)
     dense, other = (small(estimator="kmeans").fit(M) for M in (X, sparse.csr_matrix(X)))
     assert metrics.ari(dense.labels_[3], other.labels_[3]) == 1.0
     with pytest.raises(TypeError, match=r"[Ss]parse"):
-        small().fit(sparse.csr_matrix(X))
+        small(estimator="hierarchical").fit(sparse.csr_matrix(X))
 
 
 # --- k-medoids --------------------------------------------------------------------------------
@@ -236,7 +245,10 @@ def test_equal_objects_keep_every_cluster():
         ({"n_null": -1}, "n_null must be at least 0"),
         ({"max_samples": 2.0}, "max_samples must be a share"),
         ({"estimator": "nmf"}, "features of at least 0"),
-        ({"memory_limit": 1000}, "the distances of all pairs of 36 objects"),
+        (
+            {"distance": "euclidean", "memory_limit": 1000},
+            "the distances of all pairs of 36 objects",
+        ),
     ],
 )
 def test_errors_name_parameter_and_rule(changes, message):

@@ -20,7 +20,7 @@ from coterie.choosing._resampling import Distribution, area_growth, consensus_di
 from coterie.consensus._eac import EAC, LINKAGES
 from coterie.ensemble import Ensemble
 from coterie.metrics import item_consensus
-from coterie.metrics._consensus import mean_of_own
+from coterie.metrics._consensus import mean_of_own, silhouette_of_items
 from coterie.per_k._choice import Evidence, choose
 from coterie.per_k._distances import Metric
 from coterie.per_k._gap import find_gap
@@ -45,8 +45,9 @@ class ConsensusPerK(ClusterMixin, BaseEstimator):
     ----------
     estimator : str or clusterer, optional
         The base clusterer: 'hierarchical', 'kmeans', 'kmedoids', 'nmf', 'spectral', or any
-        clusterer with a parameter `n_clusters` or `n_components`. Default: 'hierarchical', whose
-        tree is made once for each part and cut at every number.
+        clusterer with a parameter `n_clusters` or `n_components`. Default: 'kmeans' for features;
+        with a `distance` 'hierarchical', whose tree is made once for each part and cut at every
+        number.
     k_range : iterable of int, default=(2, 3, 4, 5, 6, 7, 8, 9, 10)
         Numbers of clusters, each of at least 2.
     n_resamples : int, default=100
@@ -94,13 +95,16 @@ class ConsensusPerK(ClusterMixin, BaseEstimator):
         Proportion of ambiguous pairs: consensus strictly between 0.1 and 0.9.
     area_, delta_area_ : dict of int to float
         Area under the CDF of the consensus, and its relative growth; for the smallest k the area.
+    silhouette_ : dict of int to float
+        Mean silhouette of the objects by the distance 1 - consensus.
     rcsi_, p_values_ : dict of int to float, or None
         With `n_null` above 0: log(mean PAC without clusters) - log(PAC), and the share of the
         data sets without clusters, the data counted as one, with a PAC as low.
     null_pac_ : ndarray of shape (n_null, len(k_range_)), or None
         PAC of each data set without clusters.
     best_k_ : int
-        The best number: highest RCSI, or without data sets to compare with the lowest PAC.
+        The number with the highest silhouette of the consensus; of local maxima that are lower
+        by at most 0.05 the one with the most clusters.
     has_clusters_ : bool
         Whether the data have clusters at all.
     reasons_ : list of str
@@ -253,7 +257,8 @@ class ConsensusPerK(ClusterMixin, BaseEstimator):
         item : ndarray of shape (n_samples, k)
             The object itself is left out. See `coterie.metrics.item_consensus`.
         """
-        return item_consensus(self._ensemble(k), self.labels_[k])
+        self._ensemble(k)
+        return self._items[k].copy()
 
     def cluster_consensus(self, k: int) -> NDArray[np.float64]:
         """Return the mean consensus of the pairs of objects in each cluster.
@@ -293,8 +298,9 @@ class ConsensusPerK(ClusterMixin, BaseEstimator):
         check_choice("linkage", self.linkage, LINKAGES)
         check_choice("inner_linkage", self.inner_linkage, LINKAGES)
         memory_limit_bytes(self.memory_limit)
+        default = "kmeans" if self.distance is None else "hierarchical"
         runs = Runs(
-            "hierarchical" if self.estimator is None else self.estimator,
+            default if self.estimator is None else self.estimator,
             self.distance,
             self.inner_linkage,
             int(self.n_resamples),
@@ -307,10 +313,11 @@ class ConsensusPerK(ClusterMixin, BaseEstimator):
         return runs
 
     def _find_consensus(self) -> None:
-        """Set labels, confidence and trees for every number of clusters."""
+        """Set labels, confidence, trees and item consensus for every number of clusters."""
         self.labels_: dict[int, NDArray[np.int64]] = {}
         self.confidence_: dict[int, NDArray[np.float64]] = {}
         self.linkages_: dict[int, NDArray[np.float64]] = {}
+        self._items: dict[int, NDArray[np.float64]] = {}
         previous = None
         with track_progress("consensus", len(self.ensembles_)) as done:
             for k, ensemble in self.ensembles_.items():
@@ -319,6 +326,7 @@ class ConsensusPerK(ClusterMixin, BaseEstimator):
                 previous = labels if previous is None else match_numbers(previous, labels)
                 self.labels_[k] = previous
                 self.confidence_[k], self.linkages_[k] = model.confidence_, model.linkage_
+                self._items[k] = item_consensus(ensemble, previous)
                 done[0] += 1
 
     def _describe(self, runs: Runs, X: Any, seeds: list[int]) -> None:
@@ -342,7 +350,11 @@ class ConsensusPerK(ClusterMixin, BaseEstimator):
         self.p_values_ = None if p_values is None else self._by_number(p_values)
         gap = find_gap(runs, X, seeds[2])
         self.structure_ = gap.features
-        choice = choose(Evidence(numbers, pac, growth, rcsi, p_values, gap))
+        silhouette = np.array(
+            [silhouette_of_items(i, self.labels_[k]).mean() for k, i in self._items.items()]
+        )
+        self.silhouette_ = self._by_number(silhouette)
+        choice = choose(Evidence(numbers, pac, silhouette, rcsi, p_values, int(self.n_null), gap))
         self.best_k_, self.has_clusters_, self.reasons_ = choice
 
     def _by_number(self, values: NDArray[np.float64]) -> dict[int, float]:
