@@ -1,12 +1,13 @@
 # make demo   sets up, clusters bundled data, writes a report
 # make test   sets up, runs the tests
 # make quick  the tests that are not slow, for the loop of a contributor
+# make dist   wheel and sdist, each tried in an empty environment
 # make docs   the documentation site in docs/_build/html; warnings are errors
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test quick lint bench docs clean
+.PHONY: demo test quick lint bench docs dist test-oldest licences clean
 
 # The stamps say which parts are installed; a change of pyproject.toml installs again.
 $(VENV)/.base: pyproject.toml
@@ -52,5 +53,21 @@ docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 	$(BIN)/python docs/check_links.py docs/_build/html
 
+# Each file goes into an environment of its own, outside the checkout.
+dist: $(VENV)/.dev
+	rm -rf dist
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group release
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python tools/try_dist.py dist
+
+test-oldest: pyproject.toml tools/oldest.txt
+	test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check "pip>=25.1"
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c tools/oldest.txt -e ".[metis,hypergraph,report]" --group test
+	HYPOTHESIS_PROFILE=quick .venv-oldest/bin/python -m pytest -n auto -m "not slow"
+
+licences: $(VENV)/.dev
+	$(BIN)/python tools/licences.py
+
 clean:
-	rm -rf $(VENV) coterie-demo docs/_build docs/api docs/gallery docs/methods/figures
+	rm -rf $(VENV) .venv-oldest coterie-demo dist docs/_build docs/api docs/gallery docs/methods/figures

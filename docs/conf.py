@@ -3,8 +3,9 @@
 import os
 import sys
 import warnings
-from importlib.metadata import version as version_of
 from pathlib import Path
+
+import coterie
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
@@ -13,7 +14,7 @@ os.environ.setdefault("MPLBACKEND", "agg")
 project = "coterie"
 author = "the coterie developers"
 copyright = "the coterie developers, BSD-3-Clause"
-release = version = version_of("coterie")
+release = version = coterie.__version__
 
 extensions = [
     "sphinx.ext.autodoc",

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
+import coterie
 import naive
 from coterie import Ensemble, MemoryLimitError, _encode
 from coterie._archives import write_archive
+from coterie._ensemble_files import to_arrays
 from coterie.ensemble import as_ensemble
 from strategies import label_matrices, string_tables
 
@@ -610,7 +612,7 @@ def test_take_with_masks_and_slices(full):
         ([4], IndexError, r"objects must name some of the 4 objects \(0 to 3\)"),
         ([True], IndexError, r"or be a mask of that length"),
         ([0.5], TypeError, r"objects must be positions .* got float64"),
-        ([[0]], TypeError, r"shape \(1, 1\)"),
+        ([[0]], ValueError, r"shape \(1, 1\)"),
     ],
 )
 def test_take_refuses(full, objects, kind, words):
@@ -776,7 +778,7 @@ def test_load_refuses_what_is_no_ensemble(tmp_path, full):
     ],
 )
 def test_load_checks_what_it_reads(tmp_path, full, change, words):
-    arrays = {**full._arrays(), **change}
+    arrays = {**to_arrays(full), **change}
     write_archive(tmp_path / "e.npz", {k: v for k, v in arrays.items() if v is not None})
     with pytest.raises(ValueError, match=words):
         Ensemble.load(tmp_path / "e.npz")
@@ -951,3 +953,30 @@ def test_a_file_of_the_first_format_is_read(tmp_path):
         Ensemble.load(path)
     np.savez(path, **(arrays | {"format": 1}))
     assert Ensemble.load(path) == ensemble
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, float, object])
+def test_missing_integer_of_r_is_missing(dtype):
+    na = -(2**31)
+    ensemble = Ensemble(np.array([[1, 7], [na, 7], [2, na], [2, -1]]).astype(dtype))
+    np.testing.assert_array_equal(ensemble.labels, [[0, 0], [-1, 0], [1, -1], [1, -1]])
+    assert [c.tolist() for c in ensemble.categories] == [[1, 2], [7]]
+    np.testing.assert_array_equal(ensemble.encode([[na, 7]]), [[-1, 0]])
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_anndata_is_refused_at_once():
+    anndata = pytest.importorskip("anndata")
+    adata = anndata.AnnData(np.eye(5, dtype=np.float32))
+    takers = [
+        Ensemble,
+        *(maker().fit for maker in (coterie.RandomizedEnsemble, coterie.LAC, coterie.USPEC)),
+        *(maker().fit for maker in (coterie.BoostKMeans, coterie.EAC, coterie.TablePreparation)),
+        coterie.ConsensusClustering().fit,
+        coterie.how_many_clusters,
+        coterie.structure_test,
+        coterie.compare,
+    ]
+    for take in takers:
+        with pytest.raises(TypeError, match=r"coterie\.anndata\.cluster\(adata\)"):
+            take(adata)

@@ -76,8 +76,11 @@ def test_ensembles_need_neither_numba_nor_frames():
 
 
 def test_version_is_that_of_the_project():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert coterie.__version__ == project["version"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert project["project"]["dynamic"] == ["version"]
+    assert project["tool"]["hatch"]["version"]["path"] == "src/coterie/__init__.py"
+    changelog = (ROOT / "CHANGELOG.md").read_text()
+    assert re.search(r"^## (.*)$", changelog, re.MULTILINE)[1].startswith(coterie.__version__)
 
 
 def test_every_public_name_is_there():

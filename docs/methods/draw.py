@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from coterie import Ensemble, LACEnsemble, RandomizedEnsemble
 from coterie._methods import METHODS, LazyClasses
 from coterie.metrics import ari
-from coterie.plotting._style import cluster_colour
+from coterie.views._palette import cluster_colour
 
 FOLDER = Path(__file__).parent / "figures"
 N_OBJECTS = 300

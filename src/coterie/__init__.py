@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # for editors and type checkers; the names themselves come fr
     from coterie import plotting as plotting
     from coterie._limits import MemoryLimitError as MemoryLimitError
     from coterie._progress import report_progress as report_progress
+    from coterie.choosing import cluster_trust as cluster_trust
     from coterie.choosing import compare as compare
     from coterie.choosing import how_many_clusters as how_many_clusters
     from coterie.choosing import select as select
@@ -56,9 +57,10 @@ if TYPE_CHECKING:  # for editors and type checkers; the names themselves come fr
     from coterie.per_k import ConsensusPerK as ConsensusPerK
     from coterie.preparation import TablePreparation as TablePreparation
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME = {
+    "cluster_trust": "coterie.choosing",
     "compare": "coterie.choosing",
     "how_many_clusters": "coterie.choosing",
     "select": "coterie.choosing",

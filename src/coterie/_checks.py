@@ -6,7 +6,17 @@ from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
-__all__ = ["check_choice", "check_integer", "check_number"]
+import numpy as np
+import sklearn.utils
+
+__all__ = [
+    "as_seed",
+    "check_choice",
+    "check_integer",
+    "check_number",
+    "check_random_state",
+    "whole_seed",
+]
 
 
 def check_integer(name: str, value: Any, *, at_least: int) -> None:
@@ -33,3 +43,24 @@ def check_choice(name: str, value: Any, choices: Sequence[Any]) -> None:
     if not any(type(value) is type(choice) and value == choice for choice in choices):
         known = ", ".join(map(repr, choices[:-1]))
         raise ValueError(f"{name} must be {known} or {choices[-1]!r}; got {value!r}.")
+
+
+def whole_seed(random_state: Any) -> Any:
+    """Return a whole number such as 0.0, which R gives for 0, as an integer; all else as it is."""
+    if isinstance(random_state, float | np.floating) and float(random_state).is_integer():
+        return int(random_state)
+    return random_state
+
+
+def check_random_state(random_state: Any) -> np.random.RandomState:
+    """Return scikit-learn's random generator for a seed; whole floats are seeds, too."""
+    return sklearn.utils.check_random_state(whole_seed(random_state))
+
+
+def as_seed(random_state: Any) -> int:
+    """Return an integer seed; an integer stands for itself."""
+    random_state = whole_seed(random_state)
+    generator = check_random_state(random_state)  # raises if an integer is out of range
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool):
+        return int(random_state)
+    return int(generator.randint(np.iinfo(np.int32).max))

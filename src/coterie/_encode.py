@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._reading import refuse_anndata
+
 __all__ = [
     "MISSING",
     "Column",
@@ -18,6 +20,7 @@ __all__ = [
 ]
 
 MISSING = -1  # "this partition has no opinion on this object"
+_R_MISSING = -(2**31)  # NA_integer_ of R
 
 _BLOCK = 1 << 20  # labels looked at at a time
 
@@ -41,6 +44,7 @@ def read_columns(labels: Any) -> list[NDArray[Any]]:
     A list or tuple with 1-D arrays or series in it is read as columns; everything else as an
     (n, L) table, so nested plain lists are rows, as numpy reads them.
     """
+    refuse_anndata(labels)
     if hasattr(labels, "toarray") and hasattr(labels, "nnz"):
         raise TypeError(
             "labels must be dense, one column per partition; got a sparse matrix. "
@@ -176,6 +180,8 @@ def recode(column: Column, categories: NDArray[Any]) -> NDArray[np.int32]:
 
 def _encode_integers(values: NDArray[np.int64]) -> Column:
     seen = values != MISSING
+    if len(values) and values.min() < MISSING:
+        seen &= values != _R_MISSING
     all_seen = bool(seen.all())
     kept = values if all_seen else values[seen]
     if kept.size == 0:

@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_memory",
-    "check_names_unique",
     "check_regular",
+    "check_table",
     "read_csv",
     "read_json",
     "read_npy",
     "read_parquet",
+    "refuse_anndata",
 ]
 
 _CHUNK = 1 << 20
@@ -236,8 +237,18 @@ def _count_quoted(data: bytes, separator: str, start: int) -> Counts:
         csv.field_size_limit(largest_field)
 
 
-def check_names_unique(X: Any) -> None:
-    """Refuse a frame with two columns of one name."""
+def refuse_anndata(X: Any) -> None:
+    """Refuse an AnnData, and name the functions that take one."""
+    if type(X).__module__.partition(".")[0] == "anndata":
+        raise TypeError(
+            "this takes a table, not an AnnData. Use the functions of coterie.anndata, such as "
+            "coterie.anndata.cluster(adata), or pass a table of it, such as adata.obsm['X_pca']."
+        )
+
+
+def check_table(X: Any) -> None:
+    """Refuse an AnnData, and a frame with two columns of one name."""
+    refuse_anndata(X)
     if isinstance(X, np.ndarray | list | tuple) or not hasattr(X, "columns"):
         return
     seen: set[str] = set()

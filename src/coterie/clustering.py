@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie._model_file import load_model, save_model
 from coterie._notebook import FittedRepr
-from coterie._reading import check_names_unique
+from coterie._reading import check_table
 from coterie.choosing._how_many import MIN_SHARE, ClusterNumbers, how_many_clusters
 from coterie.consensus import CONSENSUS
 from coterie.consensus._base import BaseConsensus, pass_seed
@@ -111,7 +111,7 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         -------
         self : object
         """
-        check_names_unique(X)
+        check_table(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         self.generator_ = self._make_generator(np.shape(X)[0])
         self.ensemble_ = self.generator_.fit_transform(X)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,15 +21,25 @@ from coterie._encode import (
     read_columns,
     recode,
 )
-from coterie._files import escape_formulas, unescape_formulas, written_whole
+from coterie._ensemble_files import from_arrays, read_label_table, to_arrays, write_label_table
+from coterie._ensemble_parts import (
+    check_features,
+    check_groups,
+    check_names,
+    check_positions,
+    check_posteriors,
+    check_subspaces,
+    check_validity,
+    default_names,
+    frozen,
+    shorten,
+)
 from coterie._limits import MemoryLimitError, check_fits
 from coterie._mat import read_mat
 from coterie._progress import track_progress
-from coterie._reading import read_csv
 
 __all__ = ["Ensemble", "Patterns", "as_ensemble"]
 
-_FORMAT = 2  # files of format 1 have no checksum
 _ROWS = 8192  # objects whose labels are written at a time, so that they stay in the cache
 _SMALL_OVERLAP = 256 * 1024**2  # bytes up to which the overlap is made whole when a part is needed
 _FIELDS = (
@@ -141,38 +150,40 @@ class Ensemble:
         subspaces: Sequence[tuple[ArrayLike, ArrayLike]] | None = None,
         features: ArrayLike | Any | None = None,
     ) -> None:
-        named = not isinstance(labels, Ensemble)
+        parts: dict[str, Any] = {
+            "names": names,
+            "groups": groups,
+            "validity": validity,
+            "posteriors": posteriors,
+            "subspaces": subspaces,
+            "features": features,
+        }
         if isinstance(labels, Ensemble):
-            encoded = [Column(labels.labels[:, e], c) for e, c in enumerate(labels.categories)]
-            groups = labels.groups if groups is None else groups
-            validity = labels.validity if validity is None else validity
-            posteriors = labels.posteriors if posteriors is None else posteriors
-            subspaces = labels.subspaces if subspaces is None else subspaces
-            features = labels.features if features is None else features
-            names = labels.names if names is None else names
-        else:
-            encoded = plain_columns(labels) or _encoded(labels)
-            names = column_names(labels) if names is None else names
-        self._init_from_columns(
-            encoded, groups, validity, posteriors, subspaces, features, names, named=named
-        )
+            for name, given in parts.items():
+                parts[name] = getattr(labels, name) if given is None else given
+            self._init_from_columns(labels._columns(), **parts)
+            return
+        encoded = plain_columns(labels) or _encoded(labels)
+        if names is None:
+            parts["names"] = column_names(labels)
+        self._init_from_columns(encoded, named=True, **parts)
 
     def _init_from_columns(
         self,
         encoded: list[Column],
-        groups: ArrayLike | None,
-        validity: ArrayLike | None,
-        posteriors: Sequence[ArrayLike] | None,
-        subspaces: Sequence[tuple[ArrayLike, ArrayLike]] | None,
+        *,
+        groups: ArrayLike | None = None,
+        validity: ArrayLike | None = None,
+        posteriors: Sequence[ArrayLike] | None = None,
+        subspaces: Sequence[tuple[ArrayLike, ArrayLike]] | None = None,
         features: Any = None,
         names: Sequence[str] | None = None,
-        *,
         named: bool = False,
     ) -> None:
         """Check and keep everything; `named`: labels may be numbers of columns of posteriors."""
         n_given = len(encoded)
-        names = _check_names(names, n_given)
-        kept = [i for i, column in enumerate(encoded) if len(column.categories)]
+        names = check_names(names, n_given)
+        kept = {i: column for i, column in enumerate(encoded) if len(column.categories)}
         if not kept:
             raise ValueError(
                 "every partition is missing on every object: labels hold nothing but -1, NaN or "
@@ -182,29 +193,38 @@ class Ensemble:
             dropped = sorted(set(range(n_given)) - set(kept))
             warnings.warn(
                 f"dropped {len(dropped)} partition(s) with no label at all: "
-                f"{_shorten(names[i] for i in dropped)}.",
+                f"{shorten(names[i] for i in dropped)}.",
                 UserWarning,
                 stacklevel=3,
             )
+        positions = list(kept)
         labels = np.empty((len(encoded[0].codes), len(kept)), dtype=np.int32)
         for first in range(0, len(labels), _ROWS):
-            some = slice(first, first + _ROWS)
-            for out, i in enumerate(kept):
-                labels[some, out] = encoded[i].codes[some]
+            rows = slice(first, first + _ROWS)
+            for e, column in enumerate(kept.values()):
+                labels[rows, e] = column.codes[rows]
         self._set(
-            labels=_frozen(labels),
-            categories=tuple(_frozen(encoded[i].categories) for i in kept),
-            columns=_frozen(np.asarray(kept, dtype=np.int64)),
+            labels=frozen(labels),
+            categories=tuple(frozen(column.categories) for column in kept.values()),
+            columns=frozen(np.asarray(positions, dtype=np.int64)),
             n_columns=n_given,
-            names=tuple(names[i] for i in kept),
-            groups=_frozen(_check_groups(groups, n_given)[kept]),
-            validity=_frozen(_check_validity(validity, n_given)[kept]),
+            names=tuple(names[i] for i in positions),
+            groups=frozen(check_groups(groups, n_given)[positions]),
+            validity=frozen(check_validity(validity, n_given)[positions]),
+            posteriors=check_posteriors(posteriors, kept, n_given, named=named),
+            subspaces=check_subspaces(subspaces, kept, n_given, named=named),
+            features=check_features(features, len(labels)),
         )
-        self._set(
-            posteriors=self._check_posteriors(posteriors, n_given, named),
-            subspaces=self._check_subspaces(subspaces, n_given, named),
-            features=self._check_features(features),
-        )
+
+    @classmethod
+    def _made_of(cls, encoded: list[Column], **parts: Any) -> Ensemble:
+        """Return the ensemble of encoded partitions."""
+        made = object.__new__(cls)
+        made._init_from_columns(encoded, **parts)
+        return made
+
+    def _columns(self) -> list[Column]:
+        return [Column(self.labels[:, e], c) for e, c in enumerate(self.categories)]
 
     # --- size -------------------------------------------------------------------------------
 
@@ -221,12 +241,12 @@ class Ensemble:
     @cached_property
     def n_clusters(self) -> NDArray[np.int64]:
         """Number of clusters of each partition, shape (n_partitions,)."""
-        return _frozen(np.array([len(c) for c in self.categories], dtype=np.int64))
+        return frozen(np.array([len(c) for c in self.categories], dtype=np.int64))
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
         """Where the clusters of each partition start in `overlap`, shape (n_partitions + 1,)."""
-        return _frozen(np.concatenate([[0], np.cumsum(self.n_clusters)]))
+        return frozen(np.concatenate([[0], np.cumsum(self.n_clusters)]))
 
     @cached_property
     def has_missing(self) -> bool:
@@ -260,7 +280,7 @@ class Ensemble:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Ensemble):
             return NotImplemented
-        mine, theirs = self._arrays(), other._arrays()
+        mine, theirs = to_arrays(self), to_arrays(other)
         return mine.keys() == theirs.keys() and all(
             a.dtype.kind == theirs[name].dtype.kind and np.array_equal(a, theirs[name])
             for name, a in mine.items()
@@ -284,14 +304,8 @@ class Ensemble:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update({"features": None} | state)
         self.__dict__.setdefault("names", tuple(f"partition_{i}" for i in self.columns))
-        for array in (self.labels, *self.categories, self.columns, self.groups, self.validity):
-            _frozen(array)
-        for array in (
-            *(self.posteriors or ()),
-            *(a for pair in self.subspaces or () for a in pair),
-            *(_parts_of(self.features).values()),
-        ):
-            _frozen(array)
+        for array in to_arrays(self).values():
+            frozen(array)
 
     # --- views ------------------------------------------------------------------------------
 
@@ -301,7 +315,7 @@ class Ensemble:
         from coterie._kernels.views import find_patterns
 
         first, inverse, counts = find_patterns(self.labels)
-        return Patterns(_frozen(self.labels[first]), _frozen(counts), _frozen(inverse))
+        return Patterns(frozen(self.labels[first]), frozen(counts), frozen(inverse))
 
     @cached_property
     def overlap(self) -> NDArray[np.int64]:
@@ -320,7 +334,16 @@ class Ensemble:
         )
         with track_progress("overlap of clusters", self.n_objects) as done:
             counts = count_overlap(self.labels, self.n_clusters, self.has_missing, done)
-        return _frozen(counts)
+        return frozen(counts)
+
+    @cached_property
+    def cluster_facts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(first, sizes): the first distinct row in each of the K clusters, and its objects."""
+        from coterie._kernels.clusters import describe_clusters
+
+        rows, counts, _ = self.patterns  # in the order of their first objects
+        first, sizes = describe_clusters(rows, counts, self.offsets)
+        return frozen(first), frozen(sizes)
 
     def tables(self, e: int) -> NDArray[np.int64]:
         """Return (k_e, K): the rows of `overlap` of partition e, without making all of it."""
@@ -383,36 +406,17 @@ class Ensemble:
         columns : slice, or array-like of int or bool
             Positions, or a mask of length `n_partitions`.
         """
-        positions = np.arange(self.n_partitions)
-        if not isinstance(columns, slice):
-            columns = np.atleast_1d(np.asarray(columns))
-            if columns.dtype.kind not in "biu":
-                raise TypeError(
-                    "columns must be positions (integers), a boolean mask or a slice; got "
-                    f"{columns.dtype}."
-                )
-            if columns.ndim > 1:
-                raise ValueError(f"columns must have one axis; got shape {columns.shape}.")
-        try:
-            chosen = positions[columns]
-        except IndexError as error:
-            raise IndexError(
-                f"columns must name some of the {self.n_partitions} partitions (0 to "
-                f"{self.n_partitions - 1}), or be a mask of that length; {error}."
-            ) from None
-        if len(chosen) == 0:
-            raise ValueError("columns must name at least one partition; got none.")
-        made = object.__new__(Ensemble)
-        made._init_from_columns(
-            [Column(self.labels[:, e], self.categories[e]) for e in chosen],
-            self.groups[chosen],
-            self.validity[chosen],
-            None if self.posteriors is None else [self.posteriors[e] for e in chosen],
-            None if self.subspaces is None else [self.subspaces[e] for e in chosen],
-            self.features,
-            [self.names[e] for e in chosen],
+        chosen = check_positions("columns", columns, self.n_partitions, "partition")
+        own = self._columns()
+        return Ensemble._made_of(
+            [own[e] for e in chosen],
+            groups=self.groups[chosen],
+            validity=self.validity[chosen],
+            posteriors=self.posteriors and [self.posteriors[e] for e in chosen],
+            subspaces=self.subspaces and [self.subspaces[e] for e in chosen],
+            features=self.features,
+            names=[self.names[e] for e in chosen],
         )
-        return made
 
     def take(self, objects: ArrayLike | slice) -> Ensemble:
         """Return the ensemble of some of the objects; clusters left empty disappear.
@@ -424,33 +428,19 @@ class Ensemble:
         objects : slice, or array-like of int or bool
             Positions, or a mask of length `n_objects`.
         """
-        if not isinstance(objects, slice):
-            objects = np.atleast_1d(np.asarray(objects))
-            if objects.size and (objects.dtype.kind not in "biu" or objects.ndim > 1):
-                raise TypeError(
-                    "objects must be positions (integers), a boolean mask or a slice; got "
-                    f"{objects.dtype} of shape {objects.shape}."
-                )
-            objects = objects if objects.size else objects.astype(np.int64)
-        try:
-            rows = self.labels[objects]
-        except IndexError as error:
-            raise IndexError(
-                f"objects must name some of the {self.n_objects} objects (0 to "
-                f"{self.n_objects - 1}), or be a mask of that length; {error}."
-            ) from None
-        if len(rows) == 0:
-            raise ValueError("objects must name at least one object; got none.")
+        chosen = check_positions("objects", objects, self.n_objects, "object")
+        rows = self.labels[chosen]
         columns = []
         for e, categories in enumerate(self.categories):
             codes, used = encode_column(rows[:, e], e)
             columns.append(Column(codes, categories[used]))
-        made = object.__new__(Ensemble)
-        features = None if self.features is None else self.features[objects]
-        made._init_from_columns(
-            columns, self.groups, self.validity, None, None, features, self.names
+        return Ensemble._made_of(
+            columns,
+            groups=self.groups,
+            validity=self.validity,
+            features=None if self.features is None else self.features[chosen],
+            names=self.names,
         )
-        return made
 
     def concat(self, *others: Ensemble) -> Ensemble:
         """Return one ensemble of the partitions of several, of the same objects in one order.
@@ -480,19 +470,17 @@ class Ensemble:
         if len({g.dtype.kind for g in groups}) > 1:
             groups = [g.astype(str) for g in groups]
         names = None
-        if any(part.names != _default_names(part.n_partitions) for part in parts):
+        if any(part.names != default_names(part.n_partitions) for part in parts):
             names = [name for part in parts for name in part.names]
-        made = object.__new__(Ensemble)
-        made._init_from_columns(
-            [Column(part.labels[:, e], c) for part in parts for e, c in enumerate(part.categories)],
-            np.concatenate(groups),
-            np.concatenate([part.validity for part in parts]),
-            posteriors,
-            subspaces,
-            None if subspaces is None else parts[0].features,
-            names,
+        return Ensemble._made_of(
+            [column for part in parts for column in part._columns()],
+            groups=np.concatenate(groups),
+            validity=np.concatenate([part.validity for part in parts]),
+            posteriors=posteriors,
+            subspaces=subspaces,
+            features=None if subspaces is None else parts[0].features,
+            names=names,
         )
-        return made
 
     def memberships(self) -> tuple[NDArray[np.float64], ...]:
         """Return `posteriors`, or the labels as memberships of 0 and 1 (a missing label: all 0)."""
@@ -511,7 +499,7 @@ class Ensemble:
         """
         expected = self.n_columns
         if isinstance(labels, Ensemble):
-            given = [Column(labels.labels[:, e], c) for e, c in enumerate(labels.categories)]
+            given = labels._columns()
             if labels.n_columns in (expected, self.n_partitions):
                 # Its columns without any label were dropped: put them back in their places.
                 nothing = Column(np.full(len(labels), MISSING, dtype=np.int32), np.empty(0))
@@ -532,13 +520,16 @@ class Ensemble:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the ensemble to a file (numpy's npz format, no pickle), whole or not at all."""
-        write_archive(path, self._arrays())
+        write_archive(path, to_arrays(self))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Ensemble:
         """Read an ensemble that `save` wrote."""
         try:
-            return cls._from_arrays(read_archive(path), path)
+            arrays = read_archive(path)
+            columns, parts = from_arrays(arrays, path)
+            made = cls._made_of(columns, **parts)
+            made._set(columns=frozen(arrays["columns"]), n_columns=int(arrays["n_columns"]))
         except MemoryLimitError:
             raise
         except (KeyError, TypeError, ValueError) as error:
@@ -548,56 +539,7 @@ class Ensemble:
                 f"{path} is not an ensemble file: {error}. Label tables are read with "
                 "Ensemble.from_csv."
             ) from error
-
-    @classmethod
-    def _from_arrays(cls, arrays: Mapping[str, NDArray[Any]], path: object) -> Ensemble:
-        """Return the ensemble of the arrays in a file."""
-        if int(arrays["format"]) > _FORMAT:
-            raise ValueError(
-                f"{path} was written by a newer coterie (format {int(arrays['format'])}); "
-                "update coterie to read it."
-            )
-        if int(arrays["format"]) > 1 and "checksum" not in arrays:
-            raise ValueError("it has no checksum, so it is damaged")
-        encoded = _read_columns_of(arrays)
-        n_partitions = len(encoded)
-        made = object.__new__(cls)
-        made._init_from_columns(
-            encoded,
-            arrays["groups"],
-            arrays["validity"],
-            [arrays[f"posteriors_{e}"] for e in range(n_partitions)]
-            if "posteriors_0" in arrays
-            else None,
-            [(arrays[f"centres_{e}"], arrays[f"weights_{e}"]) for e in range(n_partitions)]
-            if "centres_0" in arrays
-            else None,
-            _features_of(arrays),
-            [str(name) for name in arrays["names"]]
-            if "names" in arrays  # files of version 0.1 have none
-            else [f"partition_{column}" for column in arrays["columns"]],
-        )
-        made._set(columns=_frozen(arrays["columns"]), n_columns=int(arrays["n_columns"]))
         return made
-
-    def _arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything that makes this ensemble, as named arrays."""
-        arrays: dict[str, NDArray[Any]] = {
-            "format": np.asarray(_FORMAT),
-            "labels": self.labels,
-            "columns": self.columns,
-            "n_columns": np.asarray(self.n_columns),
-            "names": np.array(self.names),
-            "groups": self.groups,
-            "validity": self.validity,
-        }
-        arrays |= {f"categories_{e}": c for e, c in enumerate(self.categories)}
-        if self.posteriors is not None:
-            arrays |= {f"posteriors_{e}": p for e, p in enumerate(self.posteriors)}
-        if self.subspaces is not None:
-            arrays |= {f"centres_{e}": centres for e, (centres, _) in enumerate(self.subspaces)}
-            arrays |= {f"weights_{e}": weights for e, (_, weights) in enumerate(self.subspaces)}
-        return arrays | _parts_of(self.features)
 
     @classmethod
     def from_csv(
@@ -616,15 +558,7 @@ class Ensemble:
         id_column : str, optional
             A column with the names of the objects, which is no partition.
         """
-        table = unescape_formulas(read_csv(Path(path), path, separator=separator))
-        if id_column is not None:
-            if id_column not in table.columns:
-                raise ValueError(
-                    f"id_column must name a column of {path}; got {id_column!r}, the columns are "
-                    f"{_shorten(table.columns)}."
-                )
-            table = table.drop(id_column)
-        return cls(table.select(_numbers_of_text(column) for column in table))
+        return cls(read_label_table(path, separator=separator, id_column=id_column))
 
     @classmethod
     def from_mat(cls, path: str | os.PathLike[str], variable: str | None = None) -> Ensemble:
@@ -657,145 +591,7 @@ class Ensemble:
         all of them read like numbers, comes back with numbers. `save` keeps everything. Text that a
         spreadsheet would run as a formula gets a quote (') in front, which `from_csv` takes away.
         """
-        import polars as pl
-
-        columns = {}
-        for e, categories in enumerate(self.categories):
-            as_read = _numbers_of_text(pl.Series(categories.astype(str)))
-            if (
-                categories.dtype.kind == "U"
-                and as_read.dtype.is_numeric()
-                and (as_read == MISSING).any()
-            ):
-                raise ValueError(
-                    f"partition {self.names[e]!r} has a cluster of the name '{MISSING}', which a "
-                    "table of text cannot tell from a missing label. Rename it, or use save."
-                )
-            seen = self.labels[:, e] >= 0
-            values = pl.Series(categories)[np.maximum(self.labels[:, e], 0)]
-            columns[self.names[e]] = pl.select(pl.when(pl.Series(seen)).then(values)).to_series()
-        with written_whole(path) as temporary:
-            escape_formulas(pl.DataFrame(columns)).write_csv(temporary, separator=separator)
-
-    # --- checks -------------------------------------------------------------------------------
-
-    def _check_posteriors(
-        self, posteriors: Sequence[ArrayLike] | None, n_given: int, named: bool
-    ) -> tuple[NDArray[np.float64], ...] | None:
-        if posteriors is None:
-            return None
-        if len(posteriors) != n_given:
-            raise ValueError(
-                f"posteriors must be one array per partition ({n_given}); got {len(posteriors)}."
-            )
-        checked = []
-        for e, column in enumerate(self.columns):
-            array = _owned_copy(posteriors[column])
-            expected = (self.n_objects, int(self.n_clusters[e]))
-            if array.ndim != 2 or array.shape[0] != expected[0] or array.shape[1] < expected[1]:
-                raise ValueError(
-                    f"posteriors[{column}] must have shape {expected} or more columns, a row per "
-                    f"object and a column per cluster; got {array.shape}."
-                )
-            odd = array[~(array >= 0) | np.isinf(array)]
-            if len(odd):
-                raise ValueError(
-                    f"posteriors[{column}] must be finite and not negative; got {odd[0]}. An "
-                    "object of which a partition knows nothing has a row of 0."
-                )
-            if named:
-                order = self._order_of_labels(e, array.shape[1])
-                array = array if order is None else array[:, order]
-            missing = self.labels[:, e] == MISSING
-            if array[missing].any():
-                array = np.where(missing[:, None], 0.0, array)
-            if named:
-                self._compare_with_labels(e, array)
-            checked.append(_frozen(array))
-        return tuple(checked)
-
-    def _compare_with_labels(self, e: int, posteriors: NDArray[np.float64]) -> None:
-        """Warn where most labels are not the largest posteriors: columns are in another order."""
-        known = np.flatnonzero(self.labels[:, e] != MISSING)
-        own = posteriors[known, self.labels[known, e]]
-        n_other = int((own < posteriors[known].max(axis=1, initial=0.0) - 1e-9).sum())
-        if 2 * n_other > len(known):
-            warnings.warn(
-                f"posteriors[{self.columns[e]}] have their largest value in another column than "
-                f"that of the label for {n_other} of {len(known)} objects. Columns must be in the "
-                "order of the sorted labels, and hold probabilities, not distances.",
-                UserWarning,
-                stacklevel=5,
-            )
-
-    def _order_of_labels(self, e: int, n_columns: int) -> NDArray[np.int64] | None:
-        """Return the columns that the labels of a partition name, then the others; None: as is."""
-        names = self.categories[e]
-        if len(names) == n_columns or names.dtype.kind != "i":
-            return None
-        if names.min() < 0 or names.max() >= n_columns:
-            return None
-        return np.concatenate([names, np.setdiff1d(np.arange(n_columns), names)])
-
-    def _check_subspaces(
-        self, subspaces: Sequence[tuple[ArrayLike, ArrayLike]] | None, n_given: int, named: bool
-    ) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...] | None:
-        if subspaces is None:
-            return None
-        if len(subspaces) != n_given:
-            raise ValueError(
-                f"subspaces must be one pair (centres, feature weights) per partition "
-                f"({n_given}); got {len(subspaces)}."
-            )
-        checked = []
-        for e, column in enumerate(self.columns):
-            centres, weights = (_owned_copy(array) for array in subspaces[column])
-            if centres.ndim != 2 or centres.shape != weights.shape:
-                raise ValueError(
-                    f"subspaces[{column}] must be two arrays of shape "
-                    f"({self.n_clusters[e]}, n_features); got {centres.shape} and {weights.shape}."
-                )
-            if centres.shape[0] < self.n_clusters[e]:
-                raise ValueError(
-                    f"subspaces[{column}] must have a row for each of the {self.n_clusters[e]} "
-                    f"clusters; got {centres.shape[0]}."
-                )
-            if not np.isfinite(centres).all() or not np.isfinite(weights).all():
-                raise ValueError(f"subspaces[{column}] must be finite; got NaN or infinity.")
-            if weights.min(initial=0.0) < 0:
-                raise ValueError(
-                    f"subspaces[{column}] must have no negative feature weight; got "
-                    f"{weights.min()}."
-                )
-            order = self._order_of_labels(e, len(centres)) if named else None
-            if order is not None:
-                centres, weights = centres[order], weights[order]
-            checked.append((_frozen(centres), _frozen(weights)))
-        return tuple(checked)
-
-    def _check_features(self, features: Any) -> Any:
-        if features is None:
-            return None
-        if hasattr(features, "tocsr"):
-            from scipy.sparse import csr_matrix
-
-            table = csr_matrix(features, dtype=np.float64)
-            if not _is_closed(table.data):
-                table = table.copy()
-                table.sum_duplicates()
-            values = table.data
-        else:
-            table = values = _owned_copy(features)
-        if table.ndim != 2 or table.shape[0] != self.n_objects:
-            raise ValueError(
-                f"features must have one row for each of the {self.n_objects} objects; got shape "
-                f"{table.shape}."
-            )
-        if not np.isfinite(values).all():
-            raise ValueError("features must be finite; fill in what is missing first.")
-        for array in (table.data, table.indices, table.indptr) if values is not table else (table,):
-            _frozen(array)
-        return table
+        write_label_table(self, path, separator=separator)
 
 
 def as_ensemble(X: Any) -> Ensemble:
@@ -807,130 +603,7 @@ def compact_codes(labels: NDArray[np.int32], n_codes: int) -> NDArray[Any]:
     """Return (L, n) codes in the narrowest unsigned type whose largest value can mean missing."""
     dtype = np.uint8 if n_codes <= 255 else np.uint16 if n_codes <= 65535 else np.uint32
     # -1 wraps around to the largest value of the type.
-    return _frozen(np.ascontiguousarray(labels.T.astype(dtype)))
-
-
-def _default_names(n_partitions: int) -> tuple[str, ...]:
-    return tuple(f"partition_{i}" for i in range(n_partitions))
-
-
-def _check_names(names: Sequence[str] | None, n_partitions: int) -> Sequence[str]:
-    """Return one name per partition, no two the same."""
-    if names is None:
-        return _default_names(n_partitions)
-    names = [names] if isinstance(names, str) else list(names)
-    if len(names) != n_partitions:
-        raise ValueError(
-            f"names must have one name per partition ({n_partitions}); got {len(names)}."
-        )
-    given = set(map(str, names))
-    unique: dict[str, None] = {}
-    for name in map(str, names):
-        own, count = name, 1
-        while own in unique or (count > 1 and own in given):
-            count += 1
-            own = f"{name}_{count}"
-        unique[own] = None
-    return list(unique)
-
-
-def _check_groups(groups: ArrayLike | None, n_partitions: int) -> NDArray[Any]:
-    if groups is None:
-        return np.zeros(n_partitions, dtype=np.int64)
-    array = np.asarray(groups)
-    if array.shape != (n_partitions,):
-        raise ValueError(
-            f"groups must have one entry per partition ({n_partitions}); got shape {array.shape}."
-        )
-    return array.astype(str) if array.dtype.kind in "OUS" else array
-
-
-def _check_validity(validity: ArrayLike | None, n_partitions: int) -> NDArray[np.float64]:
-    if validity is None:
-        return np.ones(n_partitions)
-    try:
-        array = np.asarray(validity, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"validity must be numbers in [0, 1]; {error}.") from None
-    if array.shape != (n_partitions,):
-        raise ValueError(
-            f"validity must have one entry per partition ({n_partitions}); got shape {array.shape}."
-        )
-    if not ((array >= 0) & (array <= 1)).all():
-        raise ValueError("validity must lie in [0, 1]; clip it, for example with np.clip.")
-    return array
-
-
-def _read_columns_of(arrays: Mapping[str, NDArray[Any]]) -> list[Column]:
-    """Return the partitions in the arrays of a file, checked: compiled code trusts the codes."""
-    labels = arrays["labels"]
-    if labels.ndim != 2 or labels.dtype.kind not in "iu":
-        raise ValueError(f"labels must be a table of integers; got {labels.dtype}{labels.shape}")
-    columns = []
-    for e in range(labels.shape[1]):
-        categories = arrays[f"categories_{e}"]
-        codes = labels[:, e].astype(np.int32)
-        if categories.ndim != 1 or codes.min() < MISSING or codes.max() >= len(categories):
-            raise ValueError(f"the codes of partition {e} do not fit its categories")
-        columns.append(Column(codes, categories))
-    return columns
-
-
-def _numbers_of_text(column: Any) -> Any:
-    """Return a polars series of text as numbers if all fields read like numbers.
-
-    "01" does not: as a number it could not be told from "1".
-    """
-    import polars as pl
-
-    fields = column.drop_nulls()
-    integer = "-?(0|[1-9][0-9]*)"
-    for pattern, dtype in (
-        (f"^{integer}$", pl.Int64),
-        (rf"^({integer}(\.[0-9]+([eE][+-]?[0-9]+)?)?|[nN]a[nN])$", pl.Float64),
-    ):
-        if fields.str.contains(pattern).all():
-            numbers = column.cast(dtype, strict=False)
-            return numbers if numbers.null_count() == column.null_count() else column
-    return column
-
-
-def _parts_of(features: Any) -> dict[str, NDArray[Any]]:
-    """Return features as named arrays, sparse ones as four."""
-    if features is None:
-        return {}
-    if isinstance(features, np.ndarray):
-        return {"features": features}
-    return {
-        "features_data": features.data,
-        "features_indices": features.indices,
-        "features_indptr": features.indptr,
-        "features_shape": np.array(features.shape),
-    }
-
-
-def _features_of(arrays: Mapping[str, NDArray[Any]]) -> Any:
-    """Return the features in the arrays of a file, or None."""
-    if "features_data" not in arrays:
-        return arrays.get("features")
-    from scipy.sparse import csr_matrix
-
-    parts = tuple(arrays[f"features_{name}"] for name in ("data", "indices", "indptr"))
-    made = csr_matrix(parts, shape=tuple(arrays["features_shape"]))
-    made.check_format(full_check=True)
-    return made
-
-
-def _owned_copy(array: ArrayLike) -> NDArray[np.float64]:
-    """Return a copy of what the caller could still change; a frozen array as it is."""
-    if isinstance(array, np.ndarray) and array.dtype == np.float64 and _is_closed(array):
-        return array
-    return np.array(array, dtype=np.float64)
-
-
-def _is_closed(array: NDArray[Any]) -> bool:
-    """Whether nobody can write to an array; a frozen view's base may be open for writing."""
-    return array.flags.owndata and not array.flags.writeable
+    return frozen(np.ascontiguousarray(labels.T.astype(dtype)))
 
 
 def _encoded(labels: Any) -> list[Column]:
@@ -942,15 +615,3 @@ def _encoded(labels: Any) -> list[Column]:
             encoded.append(encode_column(column, i))
             done[0] += 1
     return encoded
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array, which must be ours, closed for writing."""
-    array.flags.writeable = False
-    return array
-
-
-def _shorten(items: Iterable[Any], most: int = 8) -> str:
-    items = list(items)
-    shown = ", ".join(str(item) for item in items[:most])
-    return shown if len(items) <= most else f"{shown} and {len(items) - most} more"

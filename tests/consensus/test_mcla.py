@@ -10,7 +10,8 @@ import naive
 from coterie import MCLA, Ensemble, MemoryLimitError
 from coterie._graphs import cluster_order
 from coterie.consensus import _mcla as module
-from coterie.consensus._mcla import associate, jaccard_graph, meta_clusters
+from coterie.consensus._in_blocks import MetaClusters
+from coterie.consensus._mcla import jaccard_graph, meta_clusters
 from strategies import label_matrices, noisy_labels, random_labels
 
 ignore_warning = pytest.mark.filterwarnings("ignore:no object ended")
@@ -35,7 +36,7 @@ def test_objects_go_where_most_of_their_clusters_are(labels, data):
     n_all = int(ensemble.offsets[-1])
     k = data.draw(st.integers(1, n_all))
     parts = np.array(data.draw(st.permutations([*range(k), *[0] * (n_all - k)])))
-    shares = associate(ensemble.labels, ensemble.offsets, parts)
+    shares = MetaClusters(ensemble.offsets, parts).associate(ensemble.labels)
     assert np.argmax(shares, axis=1).tolist() == naive.meta_vote(labels, parts)
 
 

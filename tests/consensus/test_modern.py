@@ -294,12 +294,14 @@ def test_linked_graph_computes_with_its_matrix(labels, data):
     Z = naive.incidence(labels)[sorted(set(first))]
     B = np.vstack([Z @ memberships, links])
     times = np.concatenate([counts, [1, 1]])
-    scale = random.random(len(B))
+    degrees = random.uniform(0.5, 2, K)
+    scale = times / np.maximum(B @ degrees, 1e-300)
     order = np.argsort(graph.named(np.arange(K)))
     assert graph.shape == B.shape
     assert graph @ table[order] == pytest.approx(B @ table)
     assert graph.named(graph.column_sums()) == pytest.approx(times @ B)
-    assert graph.gram(scale) == pytest.approx(((B.T * scale) @ B)[np.ix_(order, order)])
+    expected = ((B.T * scale) @ B)[np.ix_(order, order)]
+    assert graph.gram(degrees[order]) == pytest.approx(expected)
     assert graph.whole().toarray() == pytest.approx(B[:, order])
 
 

@@ -35,13 +35,15 @@ def test_label_rows_do_what_their_matrix_does(labels, seed):
     order = cluster_order(ensemble)
     B = (naive.incidence(rows.tolist()) * weights)[:, order]
     matrix = MatrixGraph(B, counts)
-    table, scale = random.random((B.shape[1], 3)), random.random(len(B))
+    table, degrees = random.random((B.shape[1], 3)), random.uniform(0.5, 2, B.shape[1])
+    totals = B @ degrees
+    scale = np.divide(counts, totals, out=np.zeros(len(B)), where=totals > 0)
     assert graph.shape == matrix.shape == B.shape
     assert graph.whole().toarray() == pytest.approx(B)
     assert graph @ table == pytest.approx(matrix @ table)
     assert graph @ table[:, 0] == pytest.approx(B @ table[:, 0])
     assert graph.column_sums() == pytest.approx(counts @ B)
     assert matrix.column_sums() == pytest.approx(counts @ B)
-    assert graph.gram(scale) == pytest.approx(B.T * scale @ B)
-    assert matrix.gram(scale) == pytest.approx(B.T * scale @ B)
+    assert graph.gram(degrees) == pytest.approx(B.T * scale @ B)
+    assert matrix.gram(degrees) == pytest.approx(B.T * scale @ B)
     assert graph.named(order).tolist() == list(range(len(order)))

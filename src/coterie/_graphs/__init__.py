@@ -5,6 +5,7 @@ empty part. METIS and Mt-KaHyPar make parts of about the same weight; spectral c
 of any size and need no extra package.
 """
 
+from coterie._checks import as_seed
 from coterie._graphs._bipartite import (
     LabelGraph,
     MatrixGraph,
@@ -12,12 +13,19 @@ from coterie._graphs._bipartite import (
     cluster_sizes,
     incidence_of,
 )
-from coterie._graphs._cluster_rows import cluster_rows, draw_rows, fill_empty_parts, fit_kmeans
+from coterie._graphs._cluster_rows import (
+    cluster_rows,
+    draw_rows,
+    fill_empty_parts,
+    fit_kmeans,
+    most_rows,
+)
 from coterie._graphs._hypergraph import cut_hypergraph
 from coterie._graphs._metis import cut_bipartite_graph, cut_graph
-from coterie._graphs._options import as_seed, check_partitioner
+from coterie._graphs._options import check_partitioner
 from coterie._graphs._spectral import (
     BipartiteParts,
+    cut_blocks,
     embed_bipartite,
     similarity_cut,
     spectral_cut,
@@ -34,6 +42,7 @@ __all__ = [
     "cluster_rows",
     "cluster_sizes",
     "cut_bipartite_graph",
+    "cut_blocks",
     "cut_graph",
     "cut_hypergraph",
     "draw_rows",
@@ -41,6 +50,7 @@ __all__ = [
     "fill_empty_parts",
     "fit_kmeans",
     "incidence_of",
+    "most_rows",
     "similarity_cut",
     "spectral_cut",
     "transfer_cut",

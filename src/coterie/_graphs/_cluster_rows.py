@@ -10,10 +10,19 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
+from coterie._kernels.clusters import nearest_centers
 from coterie._limits import one_thread
 from coterie._progress import track_progress
+from coterie.blocks import draw_objects
 
-__all__ = ["Clustered", "cluster_rows", "draw_rows", "fill_empty_parts", "fit_kmeans"]
+__all__ = [
+    "Clustered",
+    "cluster_rows",
+    "draw_rows",
+    "fill_empty_parts",
+    "fit_kmeans",
+    "most_rows",
+]
 
 _MOST_ROWS = 50_000  # rows that k-means is fitted to; with more, to a sample of this size
 _MOST_NUMBERS = 1 << 23  # numbers in these rows
@@ -35,6 +44,7 @@ def cluster_rows(
     n_parts: int,
     *,
     counts: NDArray[np.int64] | None = None,
+    inverse: NDArray[np.int64] | None = None,
     random_state: int = 0,
     n_init: int = 10,
 ) -> Clustered:
@@ -49,6 +59,8 @@ def cluster_rows(
     n_parts : int
     counts : ndarray of int, shape (p,), optional
         How many objects each row stands for; 1 if not given.
+    inverse : ndarray of int64, shape (n,), optional
+        Which row each object has; if not given, objects stand in the order of their rows.
     random_state : int, default=0
         Seed of the starts and of the sample.
     n_init : int, default=10
@@ -59,30 +71,47 @@ def cluster_rows(
     if n_parts == 1 or rows.shape[1] == 0:  # nothing tells rows apart
         return Clustered(np.zeros(len(rows), dtype=np.int64), np.zeros((n_parts, rows.shape[1])))
     counts = np.ones(len(rows), dtype=np.int64) if counts is None else counts
-    chosen, weights = draw_rows(counts, n_parts, rows.shape[1], random_state)
+    chosen, weights = draw_rows(counts, n_parts, rows.shape[1], random_state, inverse)
     is_whole = len(chosen) == len(rows)
     fitted = fit_kmeans(
         rows if is_whole else rows[chosen], n_parts, weights, random_state, n_init=n_init
     )
-    labels = fitted.labels_ if is_whole else fitted.predict(rows)
-    return Clustered(labels.astype(np.int64), fitted.cluster_centers_)
+    centers = fitted.cluster_centers_
+    labels = fitted.labels_ if is_whole else nearest_centers(rows, centers)
+    return Clustered(labels.astype(np.int64), centers)
 
 
 def draw_rows(
-    counts: NDArray[np.int64], n_parts: int, n_dimensions: int, random_state: int
+    counts: NDArray[np.int64],
+    n_parts: int,
+    n_dimensions: int,
+    random_state: int,
+    inverse: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the rows that k-means is fitted to, and their weights.
 
     These are all rows up to 50,000 (fewer if they are long), else the rows of a random sample of
-    the objects.
+    the objects, in the order of the sample. `inverse` says which row each object has; if not
+    given, objects stand in the order of their rows.
     """
-    most = min(_MOST_ROWS, _MOST_NUMBERS // max(n_dimensions, 1))
-    n_sample = max(most, _ROWS_PER_PART * n_parts)
+    n_sample = most_rows(n_parts, n_dimensions)
     if len(counts) <= n_sample:
         return np.arange(len(counts)), counts
-    ends = np.cumsum(counts)
-    objects = np.random.default_rng(random_state).integers(0, ends[-1], n_sample)
-    return np.unique(np.searchsorted(ends, objects, side="right"), return_counts=True)
+    n_objects = int(counts.sum()) if inverse is None else len(inverse)
+    objects = draw_objects(n_objects, n_sample, random_state)
+    if inverse is None:
+        drawn = np.searchsorted(np.cumsum(counts), objects, side="right")
+    else:
+        drawn = inverse[objects]
+    _, first, hits = np.unique(drawn, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    return drawn[first[order]], hits[order]
+
+
+def most_rows(n_parts: int, n_dimensions: int) -> int:
+    """Return the largest number of distinct rows of which k-means takes all."""
+    most = min(_MOST_ROWS, _MOST_NUMBERS // max(n_dimensions, 1))
+    return max(most, _ROWS_PER_PART * n_parts)
 
 
 @one_thread()

@@ -1,21 +1,12 @@
-"""Parameters of methods that cut graphs: partitioner, imbalance, seed."""
+"""Parameters of methods that cut graphs: partitioner, imbalance."""
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-__all__ = ["as_seed", "check_imbalance", "check_partitioner"]
-
-
-def as_seed(random_state: int | np.random.RandomState | None) -> int:
-    """Return an integer seed; an integer stands for itself."""
-    if isinstance(random_state, Integral) and not isinstance(random_state, bool):
-        check_random_state(random_state)  # raises if it is out of range
-        return int(random_state)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+__all__ = ["check_imbalance", "check_partitioner"]
 
 
 def check_partitioner(

@@ -26,11 +26,20 @@ from coterie._graphs._bipartite import (
     as_graph,
     scale_matrix,
 )
-from coterie._graphs._cluster_rows import cluster_rows, fill_empty_parts
+from coterie._graphs._cluster_rows import cluster_rows, fill_empty_parts, most_rows
+from coterie._kernels.clusters import add_rows, nearest_centers
 from coterie._limits import check_fits, one_thread
 from coterie._progress import track_progress
+from coterie.blocks import LabelBlocks, Lookup, Rule, sample_rows
 
-__all__ = ["BipartiteParts", "similarity_cut", "spectral_cut", "transfer_cut"]
+__all__ = [
+    "BipartiteParts",
+    "BlockCut",
+    "cut_blocks",
+    "similarity_cut",
+    "spectral_cut",
+    "transfer_cut",
+]
 
 _SMALL = 500  # rows of an eigenproblem that LAPACK solves whole
 _DENSE = 4096  # rows of an eigenproblem whose matrix is made; past that, products with B
@@ -58,6 +67,10 @@ class Embedding(NamedTuple):
     """(r, d)."""
     table: NDArray[np.float64]
     """(r, d): rows are B @ table, scaled to length 1. It embeds new rows as well."""
+    degrees: NDArray[np.float64]
+    """(r,): degrees of rows are B @ degrees."""
+    length: float
+    """Of the vector of the square roots of the degrees of all objects."""
 
 
 # --- cuts --------------------------------------------------------------------------------------
@@ -109,7 +122,7 @@ def transfer_cut(
     (array([1, 1, 1, 0, 0, 0]), array([1, 0, 1, 0, 1, 0]))
     """
     graph = as_graph(B)
-    rows, columns, _ = embed_bipartite(graph, n_parts, skip_first=skip_first)
+    rows, columns, *_ = embed_bipartite(graph, n_parts, skip_first=skip_first)
     objects, centers = _cluster(rows, graph, n_parts, random_state, n_init)
     nearest = np.argmin((centers**2).sum(axis=1) - 2.0 * columns @ centers.T, axis=1)
     return BipartiteParts(objects, graph.named(nearest))
@@ -161,6 +174,68 @@ def spectral_cut(
     return _cluster(rows, MatrixGraph(similarity), n_parts, random_state, n_init)[0]
 
 
+class SpectralRule(NamedTuple):
+    """Embeds label rows and puts them to the nearest centre."""
+
+    offsets: NDArray[np.int64]
+    table: NDArray[np.float64]
+    """(K, d): see `Embedding.table`, by the clusters of the ensemble."""
+    degrees: NDArray[np.float64]
+    """(K, 1)."""
+    length: float
+    centers: NDArray[np.float64]
+
+    def __call__(self, codes: NDArray[np.int32], start: int) -> NDArray[np.int64]:
+        """Return the part of each row."""
+        degrees = add_rows(codes, self.offsets, self.degrees)[:, 0]
+        rows = add_rows(codes, self.offsets, self.table)
+        rows *= _inverse_root(degrees)[:, None]
+        expected = np.sqrt(degrees) / max(self.length, 1e-300)
+        return nearest_centers(_unit_rows(rows, expected), self.centers)
+
+
+class BlockCut(NamedTuple):
+    """A spectral cut of objects that come in blocks."""
+
+    rule: Rule
+    clusters: NDArray[np.int64]
+    """(K,): the part of each cluster."""
+
+
+@one_thread()
+def cut_blocks(
+    blocks: LabelBlocks,
+    n_parts: int,
+    *,
+    weights: NDArray[np.float64] | None = None,
+    product: bool = False,
+    skip_first: bool = False,
+    random_state: int = 0,
+) -> BlockCut:
+    """Cut the graph of objects and clusters, or with `product` that of objects, in blocks.
+
+    As `transfer_cut` and `similarity_cut`, with one difference: where k-means is fitted to a
+    sample, a part that no object is nearest to stays empty.
+    """
+    sample = sample_rows(blocks, most_rows(n_parts, n_parts), random_state)
+    if n_parts > len(sample.rows):
+        raise ValueError(
+            f"n_clusters must be at most the number of distinct label rows ({len(sample.rows)}) "
+            f"where rows come in blocks; got {n_parts}."
+        )
+    graph = LabelGraph(blocks, weights, sample)
+    embed = _embed_by_product if product else embed_bipartite
+    found = embed(graph, n_parts, skip_first=skip_first)
+    parts, centers = _cluster(found.rows, graph, n_parts, random_state, 10)
+    nearest = np.argmin((centers**2).sum(axis=1) - 2.0 * found.columns @ centers.T, axis=1)
+    rule: Rule = Lookup(sample.rows, parts)
+    if not sample.is_whole:
+        table = np.ascontiguousarray(graph.by_cluster(found.table))
+        degrees = graph.by_cluster(found.degrees)[:, None]
+        rule = SpectralRule(blocks.offsets, table, degrees, found.length, centers)
+    return BlockCut(rule, graph.named(nearest))
+
+
 def _cluster(
     rows: NDArray[np.float64],
     graph: LabelGraph | MatrixGraph,
@@ -171,7 +246,12 @@ def _cluster(
     """Cluster the rows of an embedding; return a part for each object, and the centres."""
     n_rows = len(rows) if graph.inverse is None else int(graph.inverse.max()) + 1
     labels, centers = cluster_rows(
-        rows, n_parts, counts=graph.counts, random_state=random_state, n_init=n_init
+        rows,
+        n_parts,
+        counts=graph.counts,
+        inverse=graph.inverse,
+        random_state=random_state,
+        n_init=n_init,
     )
     distances = ((rows - centers[labels]) ** 2).sum(axis=1)
     objects = fill_empty_parts(
@@ -187,18 +267,23 @@ def embed_bipartite(
     graph: LabelGraph | MatrixGraph, n_vectors: int, *, skip_first: bool = False
 ) -> Embedding:
     """Embed rows at the mean of their columns, as `transfer_cut` says."""
-    degrees = graph @ np.ones(graph.shape[1])
+    ones = np.ones(graph.shape[1])
     column_scale = _inverse_root(graph.column_sums())
-    return _embed(graph, degrees, column_scale, n_vectors, skip_first=skip_first, power=0.5)
+    return _embed(graph, ones, column_scale, n_vectors, skip_first=skip_first, power=0.5)
 
 
 def embed_product(
     graph: LabelGraph | MatrixGraph, n_vectors: int, *, skip_first: bool = False
 ) -> NDArray[np.float64]:
     """Embed rows by the eigenvectors of BB', normalised by its degrees."""
-    degrees = graph @ graph.column_sums()
-    column_scale = np.ones(graph.shape[1])
-    return _embed(graph, degrees, column_scale, n_vectors, skip_first=skip_first, power=0.0).rows
+    return _embed_by_product(graph, n_vectors, skip_first=skip_first).rows
+
+
+def _embed_by_product(
+    graph: LabelGraph | MatrixGraph, n_vectors: int, *, skip_first: bool = False
+) -> Embedding:
+    sums, column_scale = graph.column_sums(), np.ones(graph.shape[1])
+    return _embed(graph, sums, column_scale, n_vectors, skip_first=skip_first, power=0.0)
 
 
 def embed_similarity(
@@ -215,7 +300,7 @@ def embed_similarity(
 
 def _embed(
     graph: LabelGraph | MatrixGraph,
-    degrees: NDArray[np.float64],
+    degree_table: NDArray[np.float64],
     column_scale: NDArray[np.float64],
     n_vectors: int,
     *,
@@ -224,14 +309,16 @@ def _embed(
 ) -> Embedding:
     """Embed by the singular vectors of G = diag(counts / degrees)^1/2 B diag(column_scale).
 
-    Coordinates of rows are multiplied by the eigenvalues of GG', raised to `power`.
+    Degrees of rows are B @ degree_table. Coordinates of rows are multiplied by the eigenvalues of
+    GG', raised to `power`.
     """
     n, r = graph.shape
+    degrees = graph @ degree_table
     row_scale, root = _inverse_root(degrees), np.sqrt(graph.counts)
     by_rows = np.sqrt(graph.counts * degrees)  # the leading eigenvector of GG'
     by_columns = column_scale * graph.column_sums()  # the leading eigenvector of G'G
-    if r < n and r <= _DENSE:
-        gram = graph.gram(graph.counts * row_scale**2) * column_scale[:, None] * column_scale
+    if graph.is_sample or (r < n and r <= _DENSE):
+        gram = graph.gram(degree_table) * column_scale[:, None] * column_scale
         values, columns = _leading_eigenpairs(gram, by_columns, n_vectors, skip_first)
         rows = graph @ (column_scale[:, None] * columns * values ** (power - 0.5))
         rows *= row_scale[:, None]
@@ -246,9 +333,10 @@ def _embed(
             columns = (G.T @ rows) / np.sqrt(values)
             rows = rows * values**power
         rows = rows / root[:, None]
-    expected = np.sqrt(degrees) / max(float(np.linalg.norm(by_rows)), 1e-300)
+    length = float(np.sqrt(graph.column_sums() @ degree_table))  # that of by_rows
     table = column_scale[:, None] * columns * values ** (power - 0.5)
-    return Embedding(_unit_rows(rows, expected), _unit_rows(columns), table)
+    unit = _unit_rows(rows, np.sqrt(degrees) / max(length, 1e-300))
+    return Embedding(unit, _unit_rows(columns), table, degree_table, length)
 
 
 class _Product(scipy.sparse.linalg.LinearOperator):
@@ -341,7 +429,7 @@ def _unit_rows(
 
     `expected` is the length of each row along the degrees alone.
     """
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    lengths = np.sqrt((rows**2).sum(axis=1))
     if expected is None:
         expected = np.full(len(rows), lengths.max(initial=0.0))
     known = (lengths > 1e-8 * expected) & (expected > 0)

@@ -7,6 +7,8 @@ sizes alone and are added in order, so that they do not depend on the number of 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,11 +43,12 @@ def _encode_block(block, starts, missing, codes):
 
 
 def weigh_overlap(
-    rows: NDArray[np.int32], weights: NDArray[np.float64], offsets: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Return (K, K): the summed weights of the rows that two clusters share."""
+    rows: NDArray[np.int32], weights: NDArray[Any], offsets: NDArray[np.int64]
+) -> NDArray[Any]:
+    """Return (K, K): the summed weights, integers or not, of the rows that two clusters share."""
     n_all = int(offsets[-1])
-    table = np.zeros((n_all + 1, n_all + 1))  # the last cluster is that of missing labels
+    # The last cluster is that of missing labels.
+    table = np.zeros((n_all + 1, n_all + 1), dtype=weights.dtype)
     codes = np.empty((rows.shape[1], _BLOCK), dtype=np.int64)
     for start in range(0, len(rows), _BLOCK):
         block = rows[start : start + _BLOCK]
@@ -102,3 +105,19 @@ def add_rows(rows, offsets, table):
                 for c in range(target.size):
                     target[c] += source[c]
     return sums
+
+
+@parallel_njit
+def nearest_centers(rows, centers):
+    """Return for each row the nearest centre, the first of equally near ones."""
+    found = np.empty(rows.shape[0], dtype=np.int64)
+    for i in prange(rows.shape[0]):
+        best, least = 0, np.inf
+        for c in range(centers.shape[0]):
+            distance = 0.0
+            for d in range(rows.shape[1]):
+                distance += (rows[i, d] - centers[c, d]) ** 2
+            if distance < least:
+                best, least = c, distance
+        found[i] = best
+    return found

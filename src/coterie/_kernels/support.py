@@ -62,18 +62,16 @@ def shares_by_cluster(rows, offsets, votes, seen):
 
 
 @parallel_njit
-def own_and_best_other(rows, labels, offsets, votes, seen):
+def own_and_best_other(rows, labels, sizes, offsets, votes, seen):
     """Return each object's share with its own cluster, itself left out, and the best other.
 
     An object that is alone in its cluster has the share -1 with it. Where no partition saw both
     the object and another of its cluster, its share is 0, as it is for an object that none saw
-    at all. Where there is no other cluster, the best other is 0.
+    at all. Where there is no other cluster, the best other is 0. `sizes` (k,) counts the objects
+    of each cluster, also those that are not among `rows`.
     """
     n, n_clusters = rows.shape[0], votes.shape[0]
     by_label, by_partition, members = votes.T.copy(), seen.T.copy(), seen.sum(axis=1)
-    sizes = np.zeros(n_clusters, dtype=np.int64)
-    for i in range(n):
-        sizes[labels[i]] += 1
     own = np.zeros(n)
     other = np.zeros(n)
     for block in prange((n + _BLOCK - 1) // _BLOCK):

@@ -6,15 +6,18 @@ from coterie.choosing._how_many import ClusterNumbers, how_many_clusters
 from coterie.choosing._ranks import MeanRanks, mean_ranks
 from coterie.choosing._select import select
 from coterie.choosing._structure import StructureTest, structure_test
+from coterie.choosing._trust import ClusterTrust, cluster_trust
 
 __all__ = [
     "Caution",
     "ClusterNumbers",
+    "ClusterTrust",
     "Comparison",
     "MeanRanks",
     "MethodResult",
     "StructureTest",
     "cautions",
+    "cluster_trust",
     "compare",
     "how_many_clusters",
     "mean_ranks",

@@ -11,9 +11,9 @@ import numpy as np
 from joblib import cpu_count, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state
 
 from coterie import metrics
+from coterie._checks import check_random_state
 from coterie.choosing._how_many import ClusterNumbers, how_many_clusters
 from coterie.choosing._worker import Job, run_here, run_in_processes
 from coterie.consensus import CONSENSUS

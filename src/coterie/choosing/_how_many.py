@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances, silhouette_samples
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array
 
-from coterie._reading import check_names_unique
+from coterie._checks import check_random_state
+from coterie._reading import check_table
 from coterie.choosing._resampling import (
     N_BINS,
     RESAMPLED,
@@ -288,7 +289,7 @@ def _gather(
         distances = _walk_distances(X)
         apart = 1.0 - X.coassociation(memory_limit=8 * X.n_objects**2)
         return _Evidence(None, X, distances, _nearest(apart))
-    check_names_unique(X)
+    check_table(X)
     X = check_array(X, dtype=np.float64, accept_sparse="csr", ensure_min_samples=2)
     n = X.shape[0]
     if ensemble is not None and ensemble.n_objects != n:

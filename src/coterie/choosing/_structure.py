@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import t
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array
 
+from coterie._checks import check_random_state
 from coterie._progress import track_progress
-from coterie._reading import check_names_unique
+from coterie._reading import check_table
 from coterie.ensemble import Ensemble
 
 __all__ = ["StructureTest", "structure_test"]
@@ -168,7 +169,7 @@ def structure_test(
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
     if isinstance(X, Ensemble):
         return _test_ensemble(X, null, alpha, rng)
-    check_names_unique(X)
+    check_table(X)
     X = check_array(X, dtype=np.float64, accept_sparse="csr", ensure_min_samples=1)
     if sparse.issparse(X):
         X = _dense_part(X, max_objects, rng)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from joblib.externals.loky import ProcessPoolExecutor
+from numpy.typing import NDArray
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
@@ -104,7 +105,15 @@ def measure_stability(ensemble: Ensemble, job: Job, row: Row, spent: float) -> R
 
 def _few_objects(ensemble: Ensemble) -> Ensemble:
     """Return the ensemble of a few objects spread over all, soft memberships included."""
-    rows = np.unique(np.linspace(0, ensemble.n_objects - 1, _WARM_UP).round().astype(int))
+    rows = np.linspace(0, ensemble.n_objects - 1, _WARM_UP).round().astype(int)
+    return restrict_to(ensemble, np.unique(rows))
+
+
+def restrict_to(ensemble: Ensemble, rows: NDArray[np.int64]) -> Ensemble:
+    """Return the ensemble of some objects, soft memberships included; all if these have no label.
+
+    Partitions without any label on these objects are left out.
+    """
     labels = ensemble.labels[rows]
     if not (labels >= 0).any():
         return ensemble

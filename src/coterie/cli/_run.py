@@ -161,8 +161,8 @@ def find_consensus(
 
 def deliver_results(model: Any, destinations: Destinations, notes: Notes, **details: Any) -> None:
     """Gather the summary and send the results where they should go."""
-    with step("Gathering the results", quiet=notes.quiet) as report_progress:
-        details |= {"pictures": destinations.needs_pictures, "callback": report_progress}
+    with step("Gathering the results", quiet=notes.quiet, watching=True):
+        details["pictures"] = destinations.needs_pictures
         summary = summarized(model, notes, **details)
     with step("Writing the results", quiet=notes.quiet):
         destinations.write_files(summary)

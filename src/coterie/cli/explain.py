@@ -127,9 +127,7 @@ def _print_facts(facts: dict[str, Any]) -> None:
         "paper": "\n".join(facts["paper"]),
     }
     if facts["is consensus"]:
-        parameters = [
-            name for name in facts["parameters"] if name not in ("n_clusters", "callback")
-        ]
+        parameters = [name for name in facts["parameters"] if name != "n_clusters"]
         rows["--set"] = ", ".join(parameters)
         rows["Python"] = f"from coterie import {facts['class']}"
         rows["try"] = f"coterie cluster DATA --method {facts['name']}" + (

@@ -94,7 +94,7 @@ def reproduce(
     experiment = get_experiment(paper)
     with refused_input(_OPTIONS):
         experiment.tasks(runs=runs, seed=seed, quick=quick, only=only or ())
-    with step(f"Reproducing {paper}", quiet=quiet) as tell, refused_input(_OPTIONS):
+    with step(f"Reproducing {paper}", quiet=quiet, watching=True), refused_input(_OPTIONS):
         report = run_experiment(
             experiment,
             Path(f"reproduce-{paper}") if output is None else output,
@@ -104,7 +104,6 @@ def reproduce(
             only=only or (),
             data=data,
             n_jobs=jobs,
-            callback=tell,
         )
     if as_json:
         print(json.dumps(_as_data(report)))

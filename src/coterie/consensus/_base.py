@@ -10,14 +10,23 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie._about import MethodWords
+from coterie._checks import check_random_state
 from coterie._labels import order_by_size
 from coterie._notebook import FittedRepr
-from coterie._reading import check_names_unique
+from coterie._reading import check_table
+from coterie.blocks import LabelBlocks, Rule, as_label_blocks, is_blocks
+from coterie.consensus._in_blocks import (
+    SAMPLE,
+    BlockColumn,
+    Placement,
+    SampleLabels,
+    place_blocks,
+)
 from coterie.consensus._unlabelled import (
     extend_attributes,
     is_one_cluster,
@@ -69,13 +78,18 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : Ensemble or array-like of shape (n_objects, n_partitions)
-            One column per partition; -1 or NaN where a partition has no opinion.
+            One column per partition; -1 or NaN where a partition has no opinion. Of
+            `coterie.blocks.LabelBlocks` and Dask arrays and data frames, only one block at a
+            time is in memory; see the page on scaling for what `labels_` is then.
         y : ignored
 
         Returns
         -------
         self : object
         """
+        self.__dict__.pop("_placement", None)  # of an earlier fit to blocks
+        if is_blocks(X):
+            return self._fit_in_blocks(as_label_blocks(X))
         ensemble = as_ensemble(X)
         self._remember_columns(X, ensemble)
         check_n_clusters(self, self.n_clusters, ensemble.n_objects)
@@ -114,7 +128,7 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
         labels : ndarray of shape (n_new,)
         """
         check_is_fitted(self)
-        return self._predict(self._encode(X))
+        return self._predict_codes(self._encode(X))
 
     def predict_confidence(self, X: ArrayLike | Ensemble | Any) -> NDArray[np.float64]:
         """Return how safe the predicted place of new label rows is: the measure of `confidence_`.
@@ -131,11 +145,91 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         codes = self._encode(X)
-        labels = self._predict(codes)
-        if self.confidence_is_membership:
+        labels = self._predict_codes(codes)
+        if self.confidence_is_membership and "_placement" not in self.__dict__:
             confidence = self.predict_proba(X)[np.arange(len(labels)), labels]
             return np.where((codes >= 0).any(axis=1), confidence, 0.0)
         return self._votes.confidence_of_rows(codes, labels)
+
+    def _fit_in_blocks(self, blocks: LabelBlocks) -> Self:
+        """Find the consensus of label rows in blocks."""
+        self.n_features_in_ = blocks.n_columns
+        self.__dict__.pop("feature_names_in_", None)
+        self._has_names = False
+        check_n_clusters(self, self.n_clusters, blocks.n_objects)
+        view: Any = blocks  # it has what prediction needs of an ensemble
+        self.ensemble_ = view
+        rule, n_parts = self._fit_blocks(blocks)
+        placement = place_blocks(blocks, rule, n_parts)
+        self._placement: Placement = placement
+        self._votes = placement.votes
+        self.n_clusters_ = len(placement.sizes)
+        self._name_parts(placement.rank)
+        results: list[Any] = [BlockColumn(blocks, placement, which) for which in (0, 1)]
+        if blocks.source.is_delayed:
+            results = [column.to_dask() for column in results]
+        self.labels_, self.confidence_ = results
+        n_without = blocks.n_rows - blocks.n_objects
+        if n_without:
+            warnings.warn(
+                f"{n_without} of {blocks.n_rows} objects have no label in any partition. They "
+                "were put into the largest cluster, with confidence 0.",
+                UserWarning,
+                stacklevel=3,
+            )
+        asked = self.n_clusters
+        if asked is not None and self.n_clusters_ < asked:
+            warnings.warn(
+                f"{type(self).__name__} found {self.n_clusters_} clusters, fewer than "
+                f"n_clusters={asked}: no object went to the others.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return self
+
+    def _fit_blocks(self, blocks: LabelBlocks) -> tuple[Rule, int]:
+        """Return a rule that gives label rows their parts, and the number of parts.
+
+        Here: the method is fitted to a sample of the objects, and the others go where the votes
+        of the sample say. A method that is sums over label rows writes its own.
+        """
+        n = blocks.n_objects
+        n_drawn = min(n, SAMPLE)
+        objects = np.sort(np.random.default_rng(0).choice(n, n_drawn, replace=False))
+        self.sample_fit_ = clone(self).fit(blocks.sample(objects))
+        self._say_sampled(n_drawn, n)
+        labels = self.sample_fit_.labels_
+        n_parts = self.sample_fit_.n_clusters_
+        votes = ClusterVotes.count_rows(blocks.take(objects), labels, blocks.offsets, n_parts)
+        return SampleLabels(objects, labels, votes), n_parts
+
+    def _say_sampled(self, n_drawn: int, n: int) -> None:
+        if n_drawn < n:
+            warnings.warn(
+                f"{type(self).__name__} was fitted to a sample of {n_drawn} of the {n} objects, "
+                "drawn at random; the others were put where the votes of the sample say.",
+                UserWarning,
+                stacklevel=5,
+            )
+
+    def _name_parts(self, rank: NDArray[np.int64]) -> None:
+        """Set the fitted attributes that name parts; `rank` is the label of each."""
+        if "_cluster_parts" in self.__dict__:
+            self.cluster_labels_ = rank[self._cluster_parts]
+
+    def _predict_codes(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
+        placement: Placement | None = self.__dict__.get("_placement")
+        if placement is None:
+            return self._predict(codes)
+        # A label that no block has says nothing.
+        known = np.where(codes < self.ensemble_.n_clusters, codes, -1).astype(np.int32)
+        labels = np.zeros(len(codes), dtype=np.int64)
+        seen = (known >= 0).any(axis=1)
+        if seen.any():
+            parts = placement.rule(known[seen], self.ensemble_.n_objects)
+            by_votes = self._votes.predict(known[seen])
+            labels[seen] = np.where(parts >= 0, placement.rank[parts], by_votes)
+        return labels
 
     def _restore(
         self,
@@ -202,7 +296,7 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
 
     def _remember_columns(self, X: Any, ensemble: Ensemble) -> None:
         if hasattr(X, "columns") and not isinstance(X, Ensemble):
-            check_names_unique(X)
+            check_table(X)
             validate_data(self, X, skip_check_array=True)
         else:
             self.n_features_in_ = ensemble.n_columns

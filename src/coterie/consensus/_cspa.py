@@ -18,7 +18,9 @@ from coterie._graphs import (
     similarity_cut,
 )
 from coterie._limits import check_fits
+from coterie.blocks import LabelBlocks, Rule
 from coterie.consensus._base import BaseConsensus
+from coterie.consensus._in_blocks import cut_in_blocks
 from coterie.ensemble import Ensemble, compact_codes
 
 __all__ = ["CSPA"]
@@ -196,3 +198,7 @@ class CSPA(BaseConsensus):
         return similarity_cut(
             LabelGraph(ensemble), self.n_clusters, skip_first=self.skip_first, random_state=seed
         )
+
+    def _fit_blocks(self, blocks: LabelBlocks) -> tuple[Rule, int]:
+        check_partitioner(self.partitioner, self.imbalance)
+        return cut_in_blocks(self, blocks, product=True)

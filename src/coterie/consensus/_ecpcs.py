@@ -12,7 +12,8 @@ from coterie._about import IN_NO_CLUSTER, MethodWords
 from coterie._graphs import as_seed, cluster_order, spectral_cut
 from coterie._limits import check_fits
 from coterie._linkage import Tree, merge_sums, tree_of_leaves
-from coterie.consensus._mcla import associate
+from coterie.blocks import LabelBlocks, Rule
+from coterie.consensus._in_blocks import MetaClusters
 from coterie.consensus._trajectories import trajectory_similarity
 from coterie.consensus._tree import TreeConsensus
 from coterie.consensus._weights import check_n_steps, jaccard
@@ -25,7 +26,7 @@ METHODS = ("mc", "hc")
 _TIE = 1e-12  # mean similarities that differ by less are equal
 
 
-def cluster_similarity(ensemble: Ensemble, n_steps: int) -> NDArray[np.float64]:
+def cluster_similarity(ensemble: Ensemble | LabelBlocks, n_steps: int) -> NDArray[np.float64]:
     """Return (K, K): cosines of random walks from two clusters, along their Jaccard indices."""
     order = cluster_order(ensemble)  # so that rounding does not depend on the names of clusters
     graph = jaccard(ensemble)[np.ix_(order, order)]
@@ -36,7 +37,7 @@ def cluster_similarity(ensemble: Ensemble, n_steps: int) -> NDArray[np.float64]:
 
 
 def cut_clusters(
-    ensemble: Ensemble, similarity: NDArray[np.float64], n_parts: int, seed: int
+    ensemble: Ensemble | LabelBlocks, similarity: NDArray[np.float64], n_parts: int, seed: int
 ) -> NDArray[np.int64]:
     """Return (K,): the meta-cluster of each cluster, numbered by the first cluster in each."""
     order = cluster_order(ensemble)
@@ -207,16 +208,10 @@ class ECPCS(TreeConsensus):
             return self._keep_and_cut(
                 similarity_tree(ensemble, self.similarity_, memory_limit=self.memory_limit)
             )
-        self.__dict__.pop("linkage_", None)  # of an earlier fit
+        rule = self._meta_clusters(ensemble)
         assert self.n_clusters is not None
-        parts = cut_clusters(
-            ensemble,
-            self.similarity_,
-            min(self.n_clusters, int(ensemble.offsets[-1])),
-            as_seed(self.random_state),
-        )
         rows, _, inverse = ensemble.patterns
-        chosen = np.argmax(associate(rows, ensemble.offsets, parts), axis=1)
+        chosen = rule(rows, 0)
         found = np.unique(chosen)
         if len(found) < self.n_clusters:
             warnings.warn(
@@ -225,5 +220,24 @@ class ECPCS(TreeConsensus):
                 UserWarning,
                 stacklevel=3,
             )
-        self.cluster_labels_ = parts
         return chosen[inverse]
+
+    def _fit_blocks(self, blocks: LabelBlocks) -> tuple[Rule, int]:
+        if self.method != "mc":
+            return super()._fit_blocks(blocks)
+        check_n_steps(self.n_steps)
+        self.similarity_ = cluster_similarity(blocks, self.n_steps)
+        rule = self._meta_clusters(blocks)
+        return rule, int(rule.parts.max()) + 1
+
+    def _meta_clusters(self, view: Ensemble | LabelBlocks) -> MetaClusters:
+        """Cut the clusters by their similarity."""
+        self.__dict__.pop("linkage_", None)  # of an earlier fit
+        assert self.n_clusters is not None
+        self.cluster_labels_ = cut_clusters(
+            view,
+            self.similarity_,
+            min(self.n_clusters, int(view.offsets[-1])),
+            as_seed(self.random_state),
+        )
+        return MetaClusters(view.offsets, self.cluster_labels_)

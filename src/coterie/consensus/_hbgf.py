@@ -19,7 +19,9 @@ from coterie._graphs import (
 )
 from coterie._labels import order_by_size
 from coterie._limits import check_fits
+from coterie.blocks import LabelBlocks, Rule
 from coterie.consensus._base import BaseConsensus
+from coterie.consensus._in_blocks import cut_in_blocks
 from coterie.ensemble import Ensemble
 
 __all__ = ["HBGF"]
@@ -177,3 +179,7 @@ class HBGF(BaseConsensus):
         place[objects] = order_by_size(objects)  # every part holds objects
         self.cluster_labels_ = place[clusters]
         return objects
+
+    def _fit_blocks(self, blocks: LabelBlocks) -> tuple[Rule, int]:
+        check_partitioner(self.partitioner, self.imbalance)
+        return cut_in_blocks(self, blocks)

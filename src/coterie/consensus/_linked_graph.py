@@ -40,7 +40,6 @@ class LinkedGraph(LabelGraph):
         n_all = len(order)
         self._memberships = memberships[np.ix_(order, order)]
         self._links = np.empty((0, n_all)) if links is None else links[:, order]
-        self._n_rows = len(self.counts)
         self.counts = np.concatenate([self.counts, np.ones(len(self._links), dtype=np.int64)])
         self.shape = (len(self.counts), n_all)
 
@@ -51,11 +50,12 @@ class LinkedGraph(LabelGraph):
         """Return (K,): the summed weights of the edges of each cluster."""
         return self._memberships.T @ super().column_sums() + self._links.sum(axis=0)
 
-    def gram(self, scale: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return B' diag(scale) B, dense."""
-        n = self._n_rows
-        inner = self._memberships.T @ super().gram(scale[:n]) @ self._memberships
-        return inner + (self._links.T * scale[n:]) @ self._links
+    def gram(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return B' diag(counts / (B @ table)) B, dense; 0 is taken for 1 / 0."""
+        inner = self._memberships.T @ super().gram(self._memberships @ table) @ self._memberships
+        degrees = self._links @ table
+        scale = np.divide(1.0, degrees, out=np.zeros(len(degrees)), where=degrees > 0)
+        return inner + (self._links.T * scale) @ self._links
 
     def whole(self) -> Any:
         """Return B, sparse."""

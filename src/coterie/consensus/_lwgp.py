@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 from coterie._about import HUANG_2018, IN_NO_CLUSTER, MethodWords
 from coterie._graphs import LabelGraph, as_seed, transfer_cut
+from coterie.blocks import LabelBlocks, Rule
 from coterie.consensus._base import BaseConsensus
+from coterie.consensus._in_blocks import cut_in_blocks
 from coterie.consensus._weights import check_theta, cluster_weights
 from coterie.ensemble import Ensemble
 
@@ -109,3 +111,8 @@ class LWGP(BaseConsensus):
         assert self.n_clusters is not None
         graph = LabelGraph(ensemble, self.weights_)
         return transfer_cut(graph, self.n_clusters, random_state=as_seed(self.random_state)).objects
+
+    def _fit_blocks(self, blocks: LabelBlocks) -> tuple[Rule, int]:
+        check_theta(self.theta)
+        self.weights_ = cluster_weights(blocks, self.theta)
+        return cut_in_blocks(self, blocks, weights=self.weights_)

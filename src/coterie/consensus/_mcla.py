@@ -19,9 +19,10 @@ from coterie._graphs import (
     incidence_of,
     spectral_cut,
 )
-from coterie._kernels.clusters import count_parts
 from coterie._limits import check_fits, memory_limit_bytes
+from coterie.blocks import LabelBlocks, Rule
 from coterie.consensus._base import BaseConsensus
+from coterie.consensus._in_blocks import MetaClusters
 from coterie.ensemble import Ensemble
 
 __all__ = ["MCLA"]
@@ -29,7 +30,7 @@ __all__ = ["MCLA"]
 _BYTES_PER_PAIR = 64  # of clusters: their overlap, Jaccard index and normalised Jaccard index
 
 
-def jaccard_graph(ensemble: Ensemble, order: NDArray[np.int64]) -> Any:
+def jaccard_graph(ensemble: Ensemble | LabelBlocks, order: NDArray[np.int64]) -> Any:
     """Return (K, K): the objects that two clusters share, as a share of those in either.
 
     Rows and columns are the clusters in the given order. Dense where that fits the memory limit,
@@ -37,7 +38,8 @@ def jaccard_graph(ensemble: Ensemble, order: NDArray[np.int64]) -> Any:
     """
     n_all = len(order)
     sizes = cluster_sizes(ensemble)[order]
-    if _BYTES_PER_PAIR * n_all**2 <= memory_limit_bytes():
+    fits = _BYTES_PER_PAIR * n_all**2 <= memory_limit_bytes()
+    if fits or isinstance(ensemble, LabelBlocks):
         shared = ensemble.overlap[np.ix_(order, order)]
         return shared / (sizes[:, None] + sizes - shared)
     rows, counts, _ = ensemble.patterns
@@ -54,7 +56,12 @@ def jaccard_graph(ensemble: Ensemble, order: NDArray[np.int64]) -> Any:
 
 
 def meta_clusters(
-    ensemble: Ensemble, n_parts: int, *, partitioner: str, imbalance: float, seed: int
+    ensemble: Ensemble | LabelBlocks,
+    n_parts: int,
+    *,
+    partitioner: str,
+    imbalance: float,
+    seed: int,
 ) -> NDArray[np.int64]:
     """Return (K,): a part for each cluster of each partition.
 
@@ -79,19 +86,6 @@ def _numbered(found: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.
     parts = np.empty(len(order), dtype=np.int64)
     parts[order] = np.argsort(np.argsort(first))[inverse]
     return parts
-
-
-def associate(
-    rows: NDArray[np.int32], offsets: NDArray[np.int64], parts: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Return (p, k): the share of each meta-cluster's clusters that each label row is in.
-
-    A code past the last is a cluster that is not known, and counts as missing.
-    """
-    sizes = np.bincount(parts)
-    # Counts are whole numbers, so that equal shares are equal after one division.
-    found: NDArray[np.float64] = count_parts(rows, offsets, parts, len(sizes)) / sizes
-    return found
 
 
 class MCLA(BaseConsensus):
@@ -220,17 +214,10 @@ class MCLA(BaseConsensus):
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        check_partitioner(self.partitioner, self.imbalance)
+        parts = self._meta_clusters(ensemble)
         assert self.n_clusters is not None
-        parts = meta_clusters(
-            ensemble,
-            min(self.n_clusters, int(ensemble.offsets[-1])),
-            partitioner=self.partitioner,
-            imbalance=self.imbalance,
-            seed=as_seed(self.random_state),
-        )
         rows, counts, inverse = ensemble.patterns
-        shares = associate(rows, ensemble.offsets, parts)
+        shares = MetaClusters(ensemble.offsets, parts).associate(rows)
         chosen = np.argmax(shares, axis=1)
 
         sizes = np.bincount(chosen, weights=counts, minlength=shares.shape[1])
@@ -252,8 +239,24 @@ class MCLA(BaseConsensus):
         found: NDArray[np.int64] = self._rank[chosen][inverse]
         return found
 
+    def _meta_clusters(self, view: Ensemble | LabelBlocks) -> NDArray[np.int64]:
+        check_partitioner(self.partitioner, self.imbalance)
+        assert self.n_clusters is not None
+        return meta_clusters(
+            view,
+            min(self.n_clusters, int(view.offsets[-1])),
+            partitioner=self.partitioner,
+            imbalance=self.imbalance,
+            seed=as_seed(self.random_state),
+        )
+
+    def _fit_blocks(self, blocks: LabelBlocks) -> tuple[Rule, int]:
+        self._cluster_parts = self._meta_clusters(blocks)
+        n_parts = int(self._cluster_parts.max()) + 1
+        return MetaClusters(blocks.offsets, self._cluster_parts), n_parts
+
     def _predict(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
-        shares = associate(codes, self.ensemble_.offsets, self._parts)
+        shares = MetaClusters(self.ensemble_.offsets, self._parts).associate(codes)
         shares[:, self._rank >= self.n_clusters_] = -1.0
         found: NDArray[np.int64] = self._rank[np.argmax(shares, axis=1)]
         return found

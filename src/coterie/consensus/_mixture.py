@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._about import MethodWords
+from coterie._checks import check_random_state
 from coterie._progress import track_progress
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._soft import (

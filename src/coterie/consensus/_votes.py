@@ -54,11 +54,16 @@ class ClusterVotes(NamedTuple):
         object alone in its cluster it is 1 - the support of the best other cluster, for a
         single cluster its own support; 0 where nothing supports the object's place.
         """
+        sizes = np.bincount(labels, minlength=len(self.votes))
+        return self.confidence_of_objects(ensemble.labels, labels, sizes)
+
+    def confidence_of_objects(
+        self, codes: NDArray[np.int32], labels: NDArray[np.int64], sizes: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return the confidence of some of the counted objects; `sizes` are those of clusters."""
         from coterie._kernels.support import own_and_best_other
 
-        own, other = own_and_best_other(
-            ensemble.labels, labels, self.offsets, self.votes, self.seen
-        )
+        own, other = own_and_best_other(codes, labels, sizes, self.offsets, self.votes, self.seen)
         if len(self.votes) == 1:
             return np.where(own >= 0, own, 1.0)
         both = own + other

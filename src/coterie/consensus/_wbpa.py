@@ -21,7 +21,9 @@ from coterie._graphs import (
 )
 from coterie._labels import order_by_size
 from coterie._limits import check_fits
+from coterie.blocks import LabelBlocks, Rule
 from coterie.consensus._base import BaseConsensus
+from coterie.consensus._in_blocks import cut_in_blocks
 from coterie.consensus._wspa import integer_weights
 from coterie.ensemble import Ensemble
 
@@ -225,3 +227,8 @@ class WBPA(BaseConsensus):
             skip_first=self.skip_first,
             random_state=as_seed(self.random_state),
         )
+
+    def _fit_blocks(self, blocks: LabelBlocks) -> tuple[Rule, int]:
+        # Blocks hold hard labels, with which WBPA is HBGF.
+        check_partitioner(self.partitioner, self.imbalance)
+        return cut_in_blocks(self, blocks)

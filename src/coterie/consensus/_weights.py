@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from coterie.blocks import LabelBlocks
 from coterie.ensemble import Ensemble
 
 __all__ = [
@@ -24,7 +25,7 @@ __all__ = [
 ]
 
 
-def cluster_weights(ensemble: Ensemble, theta: float) -> NDArray[np.float64]:
+def cluster_weights(ensemble: Ensemble | LabelBlocks, theta: float) -> NDArray[np.float64]:
     """Return (K,): the ensemble-driven cluster index (ECI) of each cluster, in (0, 1].
 
     The weight of a cluster c is exp(-H(c) / (theta L)). H(c) is the sum over the L partitions of
@@ -42,7 +43,7 @@ def cluster_weights(ensemble: Ensemble, theta: float) -> NDArray[np.float64]:
     return weights
 
 
-def partition_weights(ensemble: Ensemble) -> NDArray[np.float64]:
+def partition_weights(ensemble: Ensemble | LabelBlocks) -> NDArray[np.float64]:
     """Return (L,): the normalized crowd agreement index (NCAI) of each partition, in [0, 1].
 
     It is the mean NMI of a partition with the others, normalized by the larger entropy, over the
@@ -69,7 +70,7 @@ def partition_weights(ensemble: Ensemble) -> NDArray[np.float64]:
     return mean / largest if largest > 1e-12 else np.ones(n_partitions)
 
 
-def jaccard(ensemble: Ensemble) -> NDArray[np.float64]:
+def jaccard(ensemble: Ensemble | LabelBlocks) -> NDArray[np.float64]:
     """Return (K, K): shared objects of two clusters over the objects in either; diagonal 1."""
     overlap = ensemble.overlap
     sizes = np.diagonal(overlap)
@@ -77,7 +78,9 @@ def jaccard(ensemble: Ensemble) -> NDArray[np.float64]:
     return shares
 
 
-def cluster_links(ensemble: Ensemble, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def cluster_links(
+    ensemble: Ensemble | LabelBlocks, weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Return (K, K): the sum over clusters z of weights[z] min(J_xz, J_yz), J the Jaccard index."""
     from coterie._kernels.cluster_links import shared_neighbours
 

@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._checks import whole_seed
+
 __all__ = ["RandomState", "check_count", "check_scale", "class_sizes", "generator"]
 
 RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
@@ -17,6 +19,7 @@ RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | Non
 
 def generator(random_state: RandomState) -> np.random.Generator:
     """Return a numpy Generator: fresh, seeded, or the one that was passed."""
+    random_state = whole_seed(random_state)
     if random_state is None or _is_integer(random_state):
         if random_state is not None and int(random_state) < 0:  # type: ignore[arg-type]
             raise ValueError(f"random_state must be 0 or larger; got {random_state}.")

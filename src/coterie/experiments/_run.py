@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from coterie._limits import one_thread
+from coterie._progress import track_progress
 from coterie.datasets import Dataset, available, load
 from coterie.datasets._load import DATA_VARIABLE
 from coterie.experiments._frame import Experiment, Results, Task
@@ -43,7 +44,6 @@ def run_experiment(
     only: Sequence[str] = (),
     data: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
-    callback: Callable[[int, int], None] | None = None,
 ) -> Report:
     """Run what is not yet done, and write tables and figures.
 
@@ -66,8 +66,6 @@ def run_experiment(
         Folder of data sets, see `coterie.datasets.load`.
     n_jobs : int, optional
         Number of tasks at a time, as in joblib.
-    callback : callable, optional
-        ``callback(done, total)`` after every finished task.
 
     Returns
     -------
@@ -82,16 +80,17 @@ def run_experiment(
     ready = [task for task in tasks if task.dataset not in missing]
     finished = store.finished(ready, prints)
     total = len(ready)
-    if callback is not None:
-        callback(len(finished), total)
     waiting = {task.name: task for task in ready if task.name not in finished}
     calls = [(experiment.compute, task, directory) for task in waiting.values()]
     try:
-        with closing(run_unordered(_run_task, calls, n_jobs=n_jobs, one_by_one=True)) as arriving:
+        with (
+            track_progress("tasks", total) as done,
+            closing(run_unordered(_run_task, calls, n_jobs=n_jobs, one_by_one=True)) as arriving,
+        ):
+            done[0] = len(finished)
             for name, values, seconds in arriving:
                 finished[name] = store.save(waiting[name], prints, values, seconds)
-                if callback is not None:
-                    callback(len(finished), total)
+                done[0] = len(finished)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             f"{len(finished)} of {total} tasks are done; the same command continues."

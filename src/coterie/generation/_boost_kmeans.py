@@ -13,10 +13,11 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from coterie._checks import check_random_state
 from coterie._limits import one_thread
+from coterie._reading import check_table
 from coterie.ensemble import Ensemble
 
 __all__ = ["BoostKMeans"]
@@ -207,6 +208,7 @@ class BoostKMeans(ClusterMixin, BaseEstimator):
         -------
         self : object
         """
+        check_table(X)
         data: NDArray[np.float64] = validate_data(self, X, dtype=np.float64)
         self._check(len(data))
         rounds = boost(

@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix, issparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie._about import DOMENICONI_2009, MethodWords
-from coterie._reading import check_names_unique
+from coterie._checks import check_random_state
+from coterie._reading import check_table
 
 __all__ = [
     "LAC",
@@ -251,7 +252,7 @@ def _rows(X: Any, rows: ArrayLike) -> NDArray[np.float64]:
 
 def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     """Return features as the kernels want them: C order or sorted CSR, float64."""
-    check_names_unique(X)
+    check_table(X)
     X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, order="C")
     return read_only(X)
 

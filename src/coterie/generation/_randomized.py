@@ -20,14 +20,15 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from coterie._checks import check_random_state
 from coterie._encode import MISSING
 from coterie._limits import one_thread
 from coterie._progress import track_progress
-from coterie._reading import check_names_unique
+from coterie._reading import check_table
 from coterie.ensemble import Ensemble
 from coterie.generation._checkpoint import (
     Checkpoint,
@@ -322,7 +323,7 @@ class RandomizedEnsemble(
 
     def _check_data(self, X: Any, *, reset: bool) -> Any:
         # C order, because sums over rows in another order may differ in the last bit.
-        check_names_unique(X)
+        check_table(X)
         return validate_data(
             self,
             X,

@@ -23,6 +23,7 @@ from coterie._graphs import (
 from coterie._labels import order_by_size
 from coterie._limits import one_thread
 from coterie._progress import track_progress
+from coterie._reading import check_table
 
 __all__ = ["USPEC"]
 
@@ -161,6 +162,7 @@ class USPEC(ClusterMixin, BaseEstimator):
         -------
         self : object
         """
+        check_table(X)
         data: NDArray[np.float64] = validate_data(self, X, dtype=np.float64)
         self._check(len(data))
         seed = as_seed(self.random_state)
@@ -201,7 +203,7 @@ class USPEC(ClusterMixin, BaseEstimator):
 
     @one_thread()
     def _embed(self, graph: MatrixGraph) -> NDArray[np.float64]:
-        rows, _, self._table = embed_bipartite(graph, self.n_clusters)
+        rows, _, self._table, *_ = embed_bipartite(graph, self.n_clusters)
         return rows
 
     def _ranks(self, filled: NDArray[np.int64]) -> NDArray[np.int64]:

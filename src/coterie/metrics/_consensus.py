@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from coterie._kernels.coassociation import (
     missing_code,
     observe_block,
 )
-from coterie.ensemble import as_ensemble
+from coterie._kernels.support import tally
+from coterie.ensemble import Ensemble, as_ensemble
 
 __all__ = ["cluster_consensus", "item_consensus"]
 
@@ -57,20 +59,10 @@ def item_consensus(ensemble: Any, labels: ArrayLike) -> NDArray[np.float64]:
     """
     ensemble = as_ensemble(ensemble)
     labels = _check_labels(labels, ensemble.n_objects)
-    n, k = len(labels), int(labels.max()) + 1
+    k = int(labels.max()) + 1
     members = (labels[:, None] == np.arange(k)).astype(np.float64)
-    columns = ensemble.compact_codes
-    missing, dtype = missing_code(columns), count_dtype(len(columns))
-    sums = np.empty((n, k))
-    step = max(1, _BLOCK // n)
-    for start in range(0, n, step):
-        rows = np.arange(start, min(n, start + step))
-        together, observed = np.empty((2, len(rows), n), dtype=dtype)
-        count_block(columns, missing, rows, together)
-        observe_block(columns, missing, rows, observed)
-        shares = together / np.maximum(observed, 1)
-        shares[np.arange(len(rows)), rows] = 0.0
-        sums[rows] = shares @ members
+    blocks = [shares @ members for shares in _share_blocks(ensemble.compact_codes)]
+    sums = np.concatenate(blocks)
     sizes = members.sum(axis=0) - members
     return np.divide(sums, sizes, out=np.full_like(sums, np.nan), where=sizes > 0)
 
@@ -106,7 +98,42 @@ def cluster_consensus(ensemble: Any, labels: ArrayLike) -> NDArray[np.float64]:
     """
     ensemble = as_ensemble(ensemble)
     labels = _check_labels(labels, ensemble.n_objects)
-    return mean_of_own(item_consensus(ensemble, labels), labels)
+    sizes = np.bincount(labels)
+    sums = _sum_pairs(ensemble, labels) if ensemble.has_missing else _sum_votes(ensemble, labels)
+    pairs = sizes * (sizes - 1) / 2
+    return np.divide(sums, pairs, out=np.full(len(sizes), np.nan), where=sizes > 1)
+
+
+def _sum_votes(ensemble: Ensemble, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the sum of co-associations over the pairs of each cluster; no label is missing."""
+    votes, _ = tally(ensemble.labels, labels, ensemble.offsets, int(labels.max()) + 1)
+    together: NDArray[np.float64] = (votes * (votes - 1) // 2).sum(axis=1) / ensemble.n_partitions
+    return together
+
+
+def _sum_pairs(ensemble: Ensemble, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the sum of co-associations over the pairs of each cluster, pair by pair."""
+    sums = np.zeros(int(labels.max()) + 1)
+    for c in range(len(sums)):
+        members = np.flatnonzero(labels == c)
+        for shares in _share_blocks(np.ascontiguousarray(ensemble.compact_codes[:, members])):
+            sums[c] += shares.sum() / 2
+    return sums
+
+
+def _share_blocks(columns: NDArray[Any]) -> Iterator[NDArray[np.float64]]:
+    """Yield blocks of rows of the co-association matrix of some objects, its diagonal 0."""
+    n = columns.shape[1]
+    missing, dtype = missing_code(columns), count_dtype(len(columns))
+    step = max(1, _BLOCK // max(n, 1))
+    for start in range(0, n, step):
+        rows = np.arange(start, min(n, start + step))
+        together, observed = np.empty((2, len(rows), n), dtype=dtype)
+        count_block(columns, missing, rows, together)
+        observe_block(columns, missing, rows, observed)
+        shares = together / np.maximum(observed, 1)
+        shares[np.arange(len(rows)), rows] = 0.0
+        yield shares
 
 
 def mean_of_own(item: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:

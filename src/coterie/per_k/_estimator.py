@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from coterie._checks import check_choice, check_integer
 from coterie._limits import memory_limit_bytes
 from coterie._progress import track_progress
-from coterie._reading import check_names_unique
+from coterie._reading import check_table
 from coterie.choosing._resampling import Distribution, area_growth, consensus_distribution
 from coterie.consensus._eac import EAC, LINKAGES
 from coterie.ensemble import Ensemble
@@ -191,7 +191,7 @@ class ConsensusPerK(ClusterMixin, BaseEstimator):
             The fitted estimator.
         """
         runs = self._make_runs()
-        check_names_unique(X)
+        check_table(X)
         X = validate_data(
             self,
             X,

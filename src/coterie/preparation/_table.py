@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from numbers import Integral
@@ -16,6 +15,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
+from coterie._checks import whole_seed
+from coterie._reading import check_table
 from coterie.preparation._cells import Cells, read_cells
 from coterie.preparation._columns import Column, fit_column
 from coterie.preparation._reduction import Reduction, are_counts, column_moments, share_unit
@@ -242,7 +243,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             table was reduced.
         """
         check_is_fitted(self)
-        seed = self.random_state if isinstance(self.random_state, Integral) else None
+        seed = whole_seed(self.random_state)
+        seed = seed if isinstance(seed, Integral) else None
         plain = {
             "format": _FORMAT,
             "parameters": {
@@ -334,7 +336,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             encoded = self._encode(table)
             n_components = self.reduce if isinstance(self.reduce, Integral) else N_COMPONENTS[kind]
             part = encoded[:, self._reduced_part(kind)] if kind == "counts" else encoded
-            self.reduction_ = Reduction.fit(part, kind, int(n_components), self.random_state)
+            self.reduction_ = Reduction.fit(
+                part, kind, int(n_components), whole_seed(self.random_state)
+            )
         self.notes_ = self._notes()
         return table, encoded
 
@@ -382,14 +386,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
     def _read(self, X: Any, *, reset: bool) -> _Table:
         """Check a table, and its names against those of the fitted one."""
+        check_table(X)
         if nw.dependencies.is_into_dataframe(X):
             names = [str(name) for name in X.columns]
-            twice = [name for name, count in Counter(names).items() if count > 1]
-            if twice:
-                raise ValueError(
-                    f"names of columns must be unique; {twice[0]!r} occurs more than once. Rename "
-                    "one of the columns or leave it out."
-                )
             validate_data(self, X, skip_check_array=True, reset=reset)
             frame = nw.from_native(X, eager_only=True)
             fewest = 2 if reset else 1

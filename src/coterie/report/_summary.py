@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -62,7 +62,6 @@ def summarize(
     seed: int | None = None,
     numbers: Sequence[int] | None = None,
     pictures: bool = True,
-    callback: Callable[[int, int], Any] | None = None,
 ) -> dict[str, Any]:
     """Return what is worth knowing about a consensus as plain data.
 
@@ -106,9 +105,6 @@ def summarize(
     pictures : bool, default=True
         Whether to gather what only pictures need: other numbers of clusters, heat map,
         projection and profiles. Of many objects a sample is drawn, at most 5,000.
-    callback : callable, optional
-        Called as ``callback(done, total)`` in what may take long: where a method is fitted again
-        for other numbers of clusters, and then for the heat map.
 
     Returns
     -------
@@ -189,7 +185,7 @@ def summarize(
     }
     summary |= dict.fromkeys(("cuts", "profiles", "shown", "heat_map", "projection"))
     if pictures:
-        cuts = cut_at_numbers(consensus, numbers, callback=callback)
+        cuts = cut_at_numbers(consensus, numbers)
         summary["cuts"] = _cuts(cuts, consensus, truth)
         original = X if original is None else original
         if original is None:
@@ -198,7 +194,7 @@ def summarize(
             values = _dense(original, ensemble.n_objects)
             called = _feature_names(feature_names, generator, values.shape[1])
             summary["profiles"] = profiles(values, called, cuts, int(consensus.n_clusters_))
-        summary |= _pictures(consensus, X, called, callback)
+        summary |= _pictures(consensus, X, called)
     return summary
 
 
@@ -413,12 +409,7 @@ def _agreement(consensus: Any, labels: NDArray[np.int64]) -> dict[str, Any]:
     return {"anmi": anmi, "confidence": _rounded(votes.confidence(ensemble, labels).mean())}
 
 
-def _pictures(
-    consensus: Any,
-    X: ArrayLike | None,
-    names: list[str] | None,
-    callback: Callable[[int, int], Any] | None,
-) -> dict[str, Any]:
+def _pictures(consensus: Any, X: ArrayLike | None, names: list[str] | None) -> dict[str, Any]:
     """Return which objects are shown, in what order, and where and with what labels."""
     ensemble = consensus.ensemble_
     order = consensus_order(consensus)
@@ -426,7 +417,7 @@ def _pictures(
     most = min(MOST_SHOWN, max(_LEAST_SHOWN, _MOST_LABELS // ensemble.n_partitions))
     # Evenly along the order, so that each cluster is shown with its share of the objects.
     shown = order if n <= most else order[np.linspace(0, n - 1, most).round().astype(np.int64)]
-    blocks = mean_blocks(ensemble, order, _BLOCKS, callback=callback)
+    blocks = mean_blocks(ensemble, order, _BLOCKS)
     features = None if X is None else _dense(X, n, shown)
     with warnings.catch_warnings():
         # A partition that saw none of a sample is left out of it, and nobody need know.

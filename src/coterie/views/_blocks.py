@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from coterie._kernels.coassociation import missing_code
+from coterie._progress import track_progress
 from coterie.ensemble import Ensemble
 
 __all__ = ["Blocks", "cluster_borders", "mean_blocks"]
@@ -31,8 +31,6 @@ def mean_blocks(
     ensemble: Ensemble,
     order: NDArray[np.int64],
     most: int = MOST_BLOCKS,
-    *,
-    callback: Callable[[int, int], Any] | None = None,
 ) -> Blocks:
     """Return the co-association matrix in this order, at most `most` rows and columns.
 
@@ -49,22 +47,22 @@ def mean_blocks(
     block = np.repeat(np.arange(m), np.diff(edges))
     together = np.zeros((m, m))
     both = np.zeros((m, m))
-    for e, k in enumerate(ensemble.n_clusters):
-        narrow = columns[e][order]
-        seen = narrow != missing
-        codes = narrow.astype(np.int64)
-        if m * k <= _DENSE_CELLS:
-            cells = np.bincount(block[seen] * k + codes[seen], minlength=m * k)
-            table = cells.reshape(m, k).astype(np.float64)
-            together += table @ table.T
-        else:
-            ones = np.ones(int(seen.sum()))
-            sparse = csr_array((ones, (block[seen], codes[seen])), shape=(m, int(k)))
-            together += (sparse @ sparse.T).toarray()
-        present = np.bincount(block[seen], minlength=m).astype(np.float64)
-        both += np.outer(present, present)
-        if callback is not None:
-            callback(e + 1, ensemble.n_partitions)
+    with track_progress("heat map", ensemble.n_partitions) as done:
+        for e, k in enumerate(ensemble.n_clusters):
+            narrow = columns[e][order]
+            seen = narrow != missing
+            codes = narrow.astype(np.int64)
+            if m * k <= _DENSE_CELLS:
+                cells = np.bincount(block[seen] * k + codes[seen], minlength=m * k)
+                table = cells.reshape(m, k).astype(np.float64)
+                together += table @ table.T
+            else:
+                ones = np.ones(int(seen.sum()))
+                sparse = csr_array((ones, (block[seen], codes[seen])), shape=(m, int(k)))
+                together += (sparse @ sparse.T).toarray()
+            present = np.bincount(block[seen], minlength=m).astype(np.float64)
+            both += np.outer(present, present)
+            done[0] += 1
     shares = np.divide(together, both, out=np.zeros_like(together), where=both > 0)
     return Blocks(edges, shares)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.base import clone
 
 from coterie._kernels.linkage import cut_merges, smallest_leaves
 from coterie._labels import order_by_size
+from coterie._progress import track_progress
 from coterie.consensus._tree import TreeConsensus
 from coterie.views._order import cluster_tree, tree_of
 
@@ -44,8 +46,6 @@ def nearby_numbers(n_clusters: int, n_objects: int) -> list[int]:
 def cut_at_numbers(
     consensus: Any,
     numbers: Sequence[int] | None = None,
-    *,
-    callback: Callable[[int, int], Any] | None = None,
 ) -> Cuts:
     """Return the labels of a fitted consensus at its own and at other numbers of clusters.
 
@@ -57,8 +57,6 @@ def cut_at_numbers(
     consensus : fitted consensus method
     numbers : sequence of int, optional
         Default: `nearby_numbers`.
-    callback : callable, optional
-        Called as ``callback(done, total)`` while the method is fitted again.
     """
     k, n = int(consensus.n_clusters_), len(consensus.labels_)
     wanted = nearby_numbers(k, n) if numbers is None else sorted({*numbers, k})
@@ -68,7 +66,7 @@ def cut_at_numbers(
         found = cuts
         how, words = "cut", f"the tree of {name} is cut at another height"
     elif n <= REFIT_MOST:
-        found = _refit(consensus, [j for j in wanted if j != k], callback)
+        found = _refit(consensus, [j for j in wanted if j != k])
         how, words = "refit", f"{name} was fitted again with that number"
     else:
         found = _merge(consensus, [j for j in wanted if j < k])
@@ -98,27 +96,20 @@ def _cut_tree(consensus: Any, numbers: Sequence[int]) -> dict[int, NDArray[np.in
     return {j: tree.cut(j) for j in numbers if least <= j <= len(consensus.labels_)}
 
 
-def _refit(
-    consensus: Any, numbers: Sequence[int], callback: Callable[[int, int], Any] | None
-) -> dict[int, NDArray[np.int64]]:
+def _refit(consensus: Any, numbers: Sequence[int]) -> dict[int, NDArray[np.int64]]:
     """Fit again for each number; what fails, or gives another number, is left out."""
     found = {}
-    for done, j in enumerate(numbers):
-        if callback is not None:
-            callback(done, len(numbers))
-        again = clone(consensus).set_params(n_clusters=j)
-        if "callback" in again.get_params(deep=False):
-            again.set_params(callback=None)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of a number that nobody asked for
-                labels = again.fit(consensus.ensemble_).labels_
-        except ValueError:
-            continue
-        if labels.max() + 1 == j:
-            found[j] = labels
-    if callback is not None and numbers:
-        callback(len(numbers), len(numbers))
+    with (
+        track_progress("other numbers of clusters", len(numbers)) as done,
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")  # of a number that nobody asked for
+        for j in numbers:
+            with contextlib.suppress(ValueError):
+                again = clone(consensus).set_params(n_clusters=j).fit(consensus.ensemble_)
+                if again.labels_.max() + 1 == j:
+                    found[j] = again.labels_
+            done[0] += 1
     return found
 
 
