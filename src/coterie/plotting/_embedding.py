@@ -70,7 +70,7 @@ def plot_embedding(
             facecolor=cluster_colour(c),
             edgecolor="0.25",
             linewidth=0.3,
-            alpha=opacity[own],  # type: ignore[arg-type]
+            alpha=opacity[own],
         )
         if c < _MOST_NAMED:
             ax.scatter(
