@@ -185,6 +185,18 @@ def test_the_silhouette_is_that_of_the_consensus(fitted):
         assert fitted.silhouette_[k] == pytest.approx(expected)
 
 
+def test_tables_are_written(fitted, tmp_path):
+    files = fitted.save_tables(tmp_path / "out", [f"s{i}" for i in range(36)])
+    assert sorted(path.name for path in files) == sorted(
+        p.name for p in (tmp_path / "out").iterdir()
+    )
+    first, second = (tmp_path / "out" / "classes.csv").read_text().splitlines()[:2]
+    assert first == "item,k=2,k=3,k=4"
+    assert second == ",".join(["s0", *(str(fitted.labels_[k][0]) for k in (2, 3, 4))])
+    with pytest.raises(ValueError, match="names must have one name per object"):
+        fitted.save_tables(tmp_path, ["a"])
+
+
 def test_fit_predict_gives_the_best_number():
     X = lumps()
     pipeline = make_pipeline(StandardScaler(), small())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -281,15 +282,19 @@ def _read(
     from coterie.cli._tables import read_features, read_table
 
     table = read_table(data, separator=separator, header=header)
-    annotations = _annotations(table, annotate)
+    annotations = _annotations(table, annotate, kept["missing"])
     features = read_features(table, preparing, note=notes.add, **kept)
     if features.truth is not None:
         annotations[str(kept["truth_column"])] = list(features.truth)
     return _Input(features, annotations, "standard input" if str(data) == "-" else data.name)
 
 
-def _annotations(table: Table, names: list[str]) -> dict[str, list[Any]]:
+def _annotations(table: Table, names: list[str], missing: Sequence[str]) -> dict[str, list[Any]]:
+    """Return the columns to show: numbers where all values are numbers, else text."""
+    import polars as pl
+
     from coterie.cli._errors import did_you_mean
+    from coterie.cli._tables import NotNumbers, as_numbers, without_missing
 
     known = table.frame.columns
     for name in names:
@@ -298,7 +303,14 @@ def _annotations(table: Table, names: list[str]) -> dict[str, list[Any]]:
                 f"--annotate must name a column of {table.name}; got {name!r}."
                 f"{did_you_mean(name, known)}"
             )
-    return {name: table.frame[name].to_list() for name in names}
+    found = {}
+    for name in names:
+        numbers = as_numbers(table.frame[name], missing)
+        if isinstance(numbers, NotNumbers):
+            found[name] = without_missing(table.frame[name].cast(pl.String), missing).to_list()
+        else:
+            found[name] = numbers.tolist()
+    return found
 
 
 def _deliver(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -27,6 +29,7 @@ from coterie.per_k._gap import find_gap
 from coterie.per_k._matching import match_numbers
 from coterie.per_k._null import compare_with_null, null_pac
 from coterie.per_k._runs import Runs
+from coterie.per_k._tables import write_tables
 
 __all__ = ["ConsensusPerK"]
 
@@ -289,6 +292,40 @@ class ConsensusPerK(ClusterMixin, BaseEstimator):
         """
         self._ensemble(k)
         return self._distributions[k].cdf
+
+    def save_tables(
+        self,
+        folder: str | os.PathLike[str],
+        names: Sequence[Any] | None = None,
+        *,
+        matrices: bool = False,
+    ) -> list[Path]:
+        """Write the results as CSV tables.
+
+        numbers.csv has the criteria for each number of clusters, classes.csv and confidence.csv a
+        column for each number, cluster_consensus.csv and item_consensus.csv a row for each
+        cluster or object of each number, cdf.csv the distribution of the consensus.
+
+        Parameters
+        ----------
+        folder : path
+            Where to write; it is made if it is not there.
+        names : sequence of length n_samples, optional
+            Names of the objects. Default: their row numbers from 0.
+        matrices : bool, default=False
+            Also write the consensus matrix of each number.
+
+        Returns
+        -------
+        files : list of Path
+            What was written.
+        """
+        check_is_fitted(self)
+        n = len(self.labels_[self.best_k_])
+        names = range(n) if names is None else names
+        if len(names) != n:
+            raise ValueError(f"names must have one name per object ({n}); got {len(names)}.")
+        return write_tables(self, folder, list(names), matrices=matrices)
 
     # --- steps of fit ---------------------------------------------------------------------------
 

@@ -37,7 +37,7 @@ def annotation_codes(
             continue
         classes = sorted(set(known.tolist()), key=lambda v: (str(type(v)), v))
         codes[~missing] = [classes.index(v) for v in known]
-        found[str(name)] = codes, [str(c) for c in classes]
+        found[str(name)] = codes, [f"{c:g}" if isinstance(c, float) else str(c) for c in classes]
     return found
 
 
