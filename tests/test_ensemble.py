@@ -980,3 +980,11 @@ def test_anndata_is_refused_at_once():
     for take in takers:
         with pytest.raises(TypeError, match=r"coterie\.anndata\.cluster\(adata\)"):
             take(adata)
+
+
+def test_mapping_of_label_vectors_is_named_columns():
+    found = Ensemble({"a": [0, 0, 1], "b": np.array([5, -1, 5]), "c": ["x", None, "NA"]})
+    assert found.names == ("a", "b", "c")
+    assert found.labels.tolist() == [[0, 0, 1], [0, -1, -1], [1, 0, 0]]
+    with pytest.raises(ValueError, match="label vectors of lengths"):
+        Ensemble({"a": [0, 0, 1], "b": [0, 1]})

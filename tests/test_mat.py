@@ -67,3 +67,30 @@ def test_files_that_cannot_be_read(tmp_path):
         Ensemble.from_mat(tmp_path / "new.mat")
     with pytest.raises(FileNotFoundError):
         Ensemble.from_mat(tmp_path / "none.mat")
+
+
+def cell_array(values):
+    cells = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        cells[i] = value
+    return cells
+
+
+@pytest.mark.parametrize("shape", [(1, -1), (-1, 1)])
+def test_cell_arrays_of_label_vectors_are_columns(save, shape):
+    vectors = [column.reshape(shape) for column in MEMBERS.T]
+    path = save(runs=cell_array(vectors), gt=np.array([[1], [1], [2], [2]]))
+    assert Ensemble.from_mat(path).labels.tolist() == Ensemble(MEMBERS).labels.tolist()
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [MEMBERS[:, 0], MEMBERS[:3, 1]],  # of different lengths
+        [MEMBERS[:, 0], MEMBERS],
+        [cell_array(["x", "x", "y", "y"]), cell_array(["p", "q", "q", "q"])],
+    ],
+)
+def test_other_cell_arrays_are_named(save, cells):
+    with pytest.raises(ValueError, match=r"no label vectors of the same length \(runs\).*horzcat"):
+        Ensemble.from_mat(save(runs=cell_array(cells)))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._r import R_MISSING_TEXT, called_from_r
 from coterie._reading import refuse_anndata
 
 __all__ = [
@@ -41,8 +43,9 @@ class Column(NamedTuple):
 def read_columns(labels: Any) -> list[NDArray[Any]]:
     """Return the partitions in `labels` as 1-D arrays of raw values.
 
-    A list or tuple with 1-D arrays or series in it is read as columns; everything else as an
-    (n, L) table, so nested plain lists are rows, as numpy reads them.
+    A mapping of names to label vectors, and a list or tuple with 1-D arrays or series in it, are
+    read as columns; everything else as an (n, L) table, so nested plain lists are rows, as numpy
+    reads them. Called from R, a list of lists is an R list of vectors: columns.
     """
     refuse_anndata(labels)
     if hasattr(labels, "toarray") and hasattr(labels, "nnz"):
@@ -50,13 +53,21 @@ def read_columns(labels: Any) -> list[NDArray[Any]]:
             "labels must be dense, one column per partition; got a sparse matrix. "
             "Pass labels.toarray()."
         )
+    from_r = called_from_r()
+    vectors = list(labels.values()) if isinstance(labels, Mapping) else labels
+    are_columns = vectors is not labels or (
+        isinstance(labels, list | tuple)
+        and (any(map(_is_vector, labels)) or (from_r and all(isinstance(v, list) for v in labels)))
+    )
     frame = _frame_columns(labels)
     if frame is not None:
         columns = frame
-    elif isinstance(labels, list | tuple) and any(_is_vector(v) for v in labels):
-        columns = [_values(v) if _is_vector(v) else _plain_vector(v) for v in labels]
+    elif are_columns:
+        columns = [_values(v) if _is_vector(v) else _plain_vector(v) for v in vectors]
     else:
         columns = list(_as_table(labels).T)
+    if from_r:
+        columns = [_without_missing_text(column) for column in columns]
     lengths = {len(column) for column in columns}
     if len(lengths) > 1:
         raise ValueError(
@@ -74,10 +85,12 @@ def read_columns(labels: Any) -> list[NDArray[Any]]:
 
 
 def column_names(labels: Any) -> list[str] | None:
-    """Return the names of a frame's columns or of a list of series, or None if it has none.
+    """Return the names of a frame's columns, a mapping or a list of series, or None if it has none.
 
     The numbers that pandas gives to columns without a name are no names.
     """
+    if isinstance(labels, Mapping):
+        return [str(name) for name in labels]
     if isinstance(labels, list | tuple):
         names = [getattr(vector, "name", None) for vector in labels]
         has_names = all(isinstance(name, str) and name for name in names)
@@ -255,6 +268,15 @@ def _plain_vector(values: Any) -> NDArray[Any]:
         )
     vector[:] = values
     return vector
+
+
+def _without_missing_text(column: NDArray[Any]) -> NDArray[Any]:
+    """Return a column from R with None where its text is R's missing value."""
+    if column.dtype.kind not in "OU":
+        return column
+    values = column.astype(object)
+    values[column == R_MISSING_TEXT] = None
+    return values
 
 
 def _values(vector: Any) -> NDArray[Any]:

@@ -19,6 +19,8 @@ class MatFile(NamedTuple):
     """Two-dimensional, more than one row and column."""
     vectors: dict[str, NDArray[Any]]
     """One-dimensional, or with one row or column."""
+    cells: tuple[str, ...] = ()
+    """Cell arrays that hold something else than numeric vectors of the same length."""
 
     def labels(self, variable: str | None = None) -> tuple[str, NDArray[Any]]:
         """Return the name and the values of the label matrix.
@@ -65,11 +67,21 @@ class MatFile(NamedTuple):
             f"{name} ({' x '.join(map(str, values.shape))})"
             for name, values in (self.matrices | self.vectors).items()
         ]
-        return ", ".join(sizes) or "no numeric variable"
+        known = ", ".join(sizes) or "no numeric variable"
+        if not self.cells:
+            return known
+        return (
+            f"{known}, and cell arrays that are no label vectors of the same length "
+            f"({', '.join(self.cells)}). In MATLAB, turn text into numbers with findgroups, and "
+            "cells into a matrix with horzcat(runs{:})"
+        )
 
 
 def read_mat(path: str | os.PathLike[str]) -> MatFile:
-    """Read the numeric variables of a MATLAB file (up to version 7.2)."""
+    """Read the numeric variables of a MATLAB file (up to version 7.2).
+
+    A cell array of label vectors of the same length is a matrix, with a column for each cell.
+    """
     from scipy.io import loadmat
     from scipy.io.matlab import MatReadError
 
@@ -83,9 +95,17 @@ def read_mat(path: str | os.PathLike[str]) -> MatFile:
         ) from error
     except (MatReadError, ValueError, TypeError, EOFError, KeyError, IndexError) as error:
         raise ValueError(f"{name} cannot be read as a MATLAB file: {error}.") from error
-    matrices, vectors = {}, {}
+    matrices, vectors, cells = {}, {}, []
     for variable, values in content.items():
         if variable.startswith("__") or not isinstance(values, np.ndarray):
+            continue
+        if values.dtype.kind == "O":
+            columns = [_vector(cell) for cell in values.ravel()]
+            lengths = {len(column) for column in columns}
+            if len(lengths) == 1 and lengths != {0}:
+                matrices[variable] = np.column_stack(columns)
+            else:
+                cells.append(variable)
             continue
         if values.dtype.kind not in "biuf" or values.ndim != 2 or not values.size:
             continue
@@ -93,7 +113,14 @@ def read_mat(path: str | os.PathLike[str]) -> MatFile:
             vectors[variable] = values.ravel()
         else:
             matrices[variable] = values
-    return MatFile(name, matrices, vectors)
+    return MatFile(name, matrices, vectors, tuple(cells))
+
+
+def _vector(cell: Any) -> NDArray[Any]:
+    """Return the numeric vector that a cell holds; an empty one if it holds something else."""
+    values = np.asarray(cell)
+    is_vector = values.dtype.kind in "biuf" and values.size and max(values.shape) == values.size
+    return values.ravel() if is_vector else np.empty(0)
 
 
 def _is_whole(values: NDArray[Any]) -> bool:

@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from coterie._methods import DEFAULT_METHOD
 from coterie._model_file import load_model, save_model
 from coterie._notebook import FittedRepr
 from coterie._reading import check_table
@@ -24,7 +25,7 @@ from coterie.generation._recipes import make_generator
 
 __all__ = ["DEFAULT_CONSENSUS", "ConsensusClustering", "by_name", "choose_number"]
 
-DEFAULT_CONSENSUS = "lwea"
+DEFAULT_CONSENSUS = DEFAULT_METHOD
 SETTINGS: dict[str, dict[str, Any]] = {"lwea": {"min_share": MIN_SHARE, "max_objects": 10_000}}
 """Settings of consensus functions given by name, where they differ from those of the class."""
 

@@ -76,9 +76,10 @@ class Ensemble:
 
     Parameters
     ----------
-    labels : array-like of shape (n_objects, n_partitions), frame, or list of 1-D arrays
-        One row per object and one column per partition; a list of arrays or series is read as
-        columns. Cluster names may be any integers or strings. ``-1``, NaN, None and NA mean
+    labels : array-like of shape (n_objects, n_partitions), frame, list of 1-D arrays, or dict
+        One row per object and one column per partition; a list of arrays or series, and a dict of
+        names to label vectors, is read as columns. Called from R, a list of vectors is, too.
+        Cluster names may be any integers or strings. ``-1``, NaN, None and NA mean
         that the partition has no opinion on the object. A column with no opinion at all is
         dropped with a warning.
     names : sequence of str, optional

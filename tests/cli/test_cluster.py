@@ -319,7 +319,7 @@ def test_columns_that_are_not_there(refuse, table):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--clusters", "31"], "at most the number of rows (30)"),
+        (["--clusters", "31"], "at most the number of objects (30)"),
         (["--clusters", "0"], "--clusters"),
         (["--clusters", "many"], "--clusters"),
         (["--method", "eca"], "Did you mean 'eac'?"),

@@ -50,7 +50,7 @@ def test_leading_components_of_noise_and_of_clusters():
 
 @pytest.mark.parametrize(
     ("silhouette", "place"),
-    [([0.9, 0.5, 0.4], 0), ([0.9, 0.7, 0.86, 0.8], 2), ([0.9, 0.7, 0.8, 0.1], 0), ([0.5, 0.6], 1)],
+    [([0.9, 0.5, 0.4], 0), ([0.9, 0.7, 0.895, 0.8], 2), ([0.9, 0.7, 0.8, 0.1], 0), ([0.5, 0.6], 1)],
 )
 def test_the_last_peak_near_the_highest_is_taken(silhouette, place):
     assert best_place(np.array(silhouette)) == place

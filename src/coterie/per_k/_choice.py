@@ -13,7 +13,7 @@ __all__ = ["Choice", "Evidence", "choose"]
 
 ALPHA = 0.05
 """Level of the comparison with data without clusters."""
-TIE = 0.05
+TIE = 0.01
 """Silhouettes of the consensus that differ by less count as equal."""
 
 

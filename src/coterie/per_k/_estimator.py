@@ -107,7 +107,7 @@ class ConsensusPerK(ClusterMixin, BaseEstimator):
         PAC of each data set without clusters.
     best_k_ : int
         The number with the highest silhouette of the consensus; of local maxima that are lower
-        by at most 0.05 the one with the most clusters.
+        by at most 0.01 the one with the most clusters.
     has_clusters_ : bool
         Whether the data have clusters at all.
     reasons_ : list of str
