@@ -65,7 +65,7 @@ def synthetic() -> Data:
 def read(folder: Path, names: list[str]) -> Iterator[Data]:
     """Yield tables whose last column is the class; the features of golub are logarithms."""
     for name in names:
-        frame = pl.read_csv(folder / f"{name}.csv.gz")
+        frame = pl.read_csv(folder / f"{name}.csv.gz", infer_schema_length=None)
         X = frame[:, :-1].to_numpy().astype(np.float64)
         X = np.log2(X) if "golub" in name else X
         yield Data(name, X - np.median(X, axis=0), frame[:, -1].to_numpy())

@@ -78,6 +78,7 @@ def test_json_and_noise(run, tmp_path):
         (("--estimator", "kmeans", "--distance", "pearson"), "works on features"),
         (("--max-samples", "x"), "--max-samples must be a share"),
         (("--distance", "precomputed"), "square matrix"),
+        (("--transpose",), "--annotate names columns"),
     ],
 )
 def test_bad_input_is_one_line(run, table, tmp_path, words, message):

@@ -54,6 +54,11 @@ def consensus_per_number(
     """Find a consensus for each number of clusters; write tables and report, print the answer."""
     notes = Notes(quiet=quiet)
     _check_folder(folder)
+    if annotate and preparing.transpose:
+        raise InputError(
+            "--annotate names columns of the table, which are objects with --transpose; exchange "
+            "rows and columns in the file."
+        )
     if runs.distance in _RAW_DISTANCES or runs.estimator == "nmf":
         preparing = preparing._replace(raw=True)
     with step(f"Reading {data}", quiet=quiet, watching=True):
