@@ -14,10 +14,10 @@ from rich.text import Text
 from coterie._files import written_whole
 from coterie.cli._console import Notes, step, wide_console
 from coterie.cli._errors import InputError, did_you_mean, refused_input
-from coterie.cli._features import Features, read_features
+from coterie.cli._input import read_input
 from coterie.cli._options import Preparing, Resampling, TableOptions, parse_part
 from coterie.cli._output import print_json
-from coterie.cli._tables import NotNumbers, Table, as_numbers, read_table, without_missing
+from coterie.cli._tables import NotNumbers, as_numbers, read_table, without_missing
 from coterie.per_k import ConsensusPerK
 from coterie.per_k._tables import write_tables
 from coterie.report import check_report_extra, render_per_k, summarize_per_k
@@ -54,18 +54,14 @@ def consensus_per_number(
     """Find a consensus for each number of clusters; write tables and report, print the answer."""
     notes = Notes(quiet=quiet)
     _check_folder(folder)
-    if annotate and preparing.transpose:
-        raise InputError(
-            "--annotate names columns of the table, which are objects with --transpose; exchange "
-            "rows and columns in the file."
-        )
     if runs.distance in _RAW_DISTANCES or runs.estimator == "nmf":
         preparing = preparing._replace(raw=True)
     with step(f"Reading {data}", quiet=quiet, watching=True):
-        read = read_table(data, separator=table.separator, header=not table.no_header)
-        annotations = _annotations(read, annotate, table.missing or ())
-        kept = table._replace(exclude=[*(table.exclude or ()), *annotate])
-        features = read_features(read, kept, preparing, seed=runs.seed, note=notes.add)
+        annotations = _annotations(data, table, preparing, annotate)
+        kept = table._replace(exclude=[*(table.exclude or ()), *annotate] or None)
+        given = read_input(data, kept, preparing, notes, as_labels=False, seed=runs.seed)
+    features = given.features
+    assert features is not None
     if features.truth is not None:
         annotations[str(table.truth)] = list(features.truth)
     model = _make_model(runs)
@@ -76,7 +72,14 @@ def consensus_per_number(
     ):
         model.fit(features.X)
     with step("Writing tables and report", quiet=quiet), refused_input():
-        summary = _summarize(model, features, notes, data)
+        summary = summarize_per_k(
+            model,
+            ids=features.ids,
+            truth=features.truth,
+            source=given.source,
+            preparation=features.words,
+            notes=notes.texts,
+        )
         page = render_per_k(model, summary, annotations=annotations)
         names = range(len(features.X)) if features.ids is None else features.ids
         written = write_tables(model, folder, names, matrices=matrices, raw_text=raw_text)
@@ -101,9 +104,19 @@ def _check_folder(folder: Path) -> None:
         )
 
 
-def _annotations(table: Table, names: Sequence[str], missing: Sequence[str]) -> dict[str, Any]:
+def _annotations(
+    data: Path, options: TableOptions, preparing: Preparing, names: Sequence[str]
+) -> dict[str, Any]:
     """Return the columns to show: numbers where all values are numbers, else text."""
-    known = table.frame.columns
+    if not names:
+        return {}
+    if preparing.transpose or str(data) == "-":
+        raise InputError(
+            "--annotate names columns of a file with a row per object; it cannot be used with "
+            "--transpose or with standard input."
+        )
+    table = read_table(data, separator=options.separator, header=not options.no_header)
+    known, missing = table.frame.columns, options.missing or ()
     found: dict[str, Any] = {}
     for name in names:
         if name not in known:
@@ -134,19 +147,6 @@ def _make_model(runs: Resampling) -> ConsensusPerK:
         n_null=runs.null,
         n_jobs=runs.jobs,
         random_state=runs.seed,
-    )
-
-
-def _summarize(
-    model: ConsensusPerK, features: Features, notes: Notes, data: Path
-) -> dict[str, Any]:
-    return summarize_per_k(
-        model,
-        ids=features.ids,
-        truth=features.truth,
-        source="standard input" if str(data) == "-" else data.name,
-        preparation=features.words,
-        notes=notes.texts,
     )
 
 
