@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -19,23 +20,32 @@ __all__ = [
 ]
 
 
-def check_integer(name: str, value: Any, *, at_least: int) -> None:
-    """Raise unless the value is an integer of at least `at_least`."""
+def check_integer(name: str, value: Any, *, at_least: int, optional: bool = False) -> None:
+    """Raise unless the value is an integer of at least `at_least`, or None if it is optional."""
+    if optional and value is None:
+        return
     if not isinstance(value, Integral) or isinstance(value, bool):
-        raise TypeError(f"{name} must be an integer; got {value!r} ({type(value).__name__}).")
+        rule = "an integer or None" if optional else "an integer"
+        raise TypeError(f"{name} must be {rule}; got {value!r} ({type(value).__name__}).")
     if value < at_least:
         raise ValueError(f"{name} must be at least {at_least}; got {value}.")
 
 
-def check_number(name: str, value: Any, *, positive: bool = False) -> None:
-    """Raise unless the value is a number that is not negative, or is positive."""
+def check_number(
+    name: str, value: Any, *, positive: bool = False, at_most: float | None = None
+) -> None:
+    """Raise unless the value is a finite number, at least 0 or positive, and at most a maximum."""
     if not isinstance(value, Real) or isinstance(value, bool):
         raise TypeError(f"{name} must be a number; got {value!r} ({type(value).__name__}).")
-    number = float(value)  # so that NaN fails below
-    if positive and not number > 0:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be finite; got {value}.")
+    if positive and number <= 0:
         raise ValueError(f"{name} must be positive; got {value}.")
-    if not number >= 0:
+    if number < 0:
         raise ValueError(f"{name} must not be negative; got {value}.")
+    if at_most is not None and number > at_most:
+        raise ValueError(f"{name} must be at most {at_most:g}; got {value}.")
 
 
 def check_choice(name: str, value: Any, choices: Sequence[Any]) -> None:

@@ -8,6 +8,7 @@ import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -15,11 +16,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
-__all__ = ["MemoryLimitError", "check_fits", "kernel_threads", "memory_limit_bytes", "one_thread"]
+__all__ = [
+    "MemoryLimitError",
+    "check_fits",
+    "kernel_threads",
+    "limit_memory",
+    "memory_limit_bytes",
+    "one_thread",
+]
 
 _ENVIRONMENT = "COTERIE_MEMORY_LIMIT"
 _DEFAULT = 2 * 1024**3
 _UNITS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
+
+
+_in_force: ContextVar[int | None] = ContextVar("coterie_memory_limit", default=None)
 
 
 class MemoryLimitError(MemoryError, ValueError):
@@ -27,7 +38,7 @@ class MemoryLimitError(MemoryError, ValueError):
 
 
 def memory_limit_bytes(limit: int | float | str | None = None) -> int:
-    """Return the limit in bytes: the argument, else the environment, else 2 GiB.
+    """Return the limit in bytes: the argument, that of `limit_memory`, the environment, or 2 GiB.
 
     Parameters
     ----------
@@ -40,6 +51,8 @@ def memory_limit_bytes(limit: int | float | str | None = None) -> int:
     4294967296
     """
     name = "memory_limit"
+    if limit is None:
+        limit = _in_force.get()
     if limit is None:
         name = _ENVIRONMENT
         limit = os.environ.get(_ENVIRONMENT) or _DEFAULT
@@ -67,6 +80,19 @@ def check_fits(
             f"{format_bytes(allowed)}. {hint}, or raise the limit with memory_limit= "
             f"or the environment variable {_ENVIRONMENT} (for example '8GB')."
         )
+
+
+@contextmanager
+def limit_memory(limit: int | float | str | None) -> Iterator[None]:
+    """Make this the default memory limit of everything that the calling thread runs inside.
+
+    None leaves the limit as it is.
+    """
+    token = _in_force.set(_in_force.get() if limit is None else memory_limit_bytes(limit))
+    try:
+        yield
+    finally:
+        _in_force.reset(token)
 
 
 def format_bytes(n_bytes: float) -> str:

@@ -130,7 +130,6 @@ def average_tree(
     together: NDArray[np.float64] | None = None,
     apart: NDArray[np.float64] | None = None,
     regime: Regime = "auto",
-    memory_limit: int | str | None = None,
 ) -> Tree:
     """Merge the clusters with the highest mean score of their pairs, down to one.
 
@@ -146,8 +145,6 @@ def average_tree(
         What each partition gives for a pair that it saw and puts apart. Default: 0.
     regime : {'auto', 'triangle', 'matrix-free'}
         See the top of this module.
-    memory_limit : int or str, optional
-        What the triangle may take; the rest is linear in the number of objects.
 
     Returns
     -------
@@ -175,7 +172,7 @@ def average_tree(
     if kind == kernels.WEIGHTS and regime == "auto" and len(leaves.counts) > GREEDY_MOST:
         leaves, unit = _in_points(leaves)
         tolerance = 0.0
-    merges = _average_merges(leaves, tolerance, regime, memory_limit_bytes(memory_limit))
+    merges = _average_merges(leaves, tolerance, regime, memory_limit_bytes())
     tree = _tree_of_objects(ensemble, leaves, merges, collapse, tolerance)
     return tree._replace(link=tree.link / unit)
 
@@ -270,9 +267,7 @@ def single_tree(ensemble: Ensemble) -> Tree:
     return tree._replace(link=tree.link / top)
 
 
-def scipy_linkage(
-    ensemble: Ensemble, method: str, *, memory_limit: int | str | None = None
-) -> tuple[Tree, NDArray[np.float64]]:
+def scipy_linkage(ensemble: Ensemble, method: str) -> tuple[Tree, NDArray[np.float64]]:
     """Merge by any method of `scipy.cluster.hierarchy.linkage` on 1 - co-association.
 
     These need the distances of all pairs: 8 bytes each. Returns the tree, with links 1 - height
@@ -286,7 +281,6 @@ def scipy_linkage(
     check_fits(
         8 * n * (n - 1) // 2,
         f"the distances of all pairs of {n} objects, which linkage={method!r} needs,",
-        limit=memory_limit,
         hint="Use linkage='average' or 'single', which need none",
     )
     distances = condensed_distances(ensemble.compact_codes, ensemble.has_missing)
@@ -295,12 +289,12 @@ def scipy_linkage(
     return Tree.from_scipy(matrix), matrix
 
 
-def complete_tree(ensemble: Ensemble, *, memory_limit: int | str | None = None) -> Tree:
+def complete_tree(ensemble: Ensemble) -> Tree:
     """Merge by the smallest co-association of any pair."""
     from coterie._kernels import linkage as kernels
 
     if ensemble.n_objects > GREEDY_MOST:
-        return scipy_linkage(ensemble, "complete", memory_limit=memory_limit)[0]
+        return scipy_linkage(ensemble, "complete")[0]
     return _greedy_tree(ensemble, kernels.COMPLETE)
 
 

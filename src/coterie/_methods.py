@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
-__all__ = ["BASE_CLUSTERERS", "METHODS", "LazyClasses", "class_names"]
+__all__ = ["BASE_CLUSTERERS", "DEFAULT_METHOD", "METHODS", "LazyClasses", "class_names"]
 
 METHODS = {
     "laca": "coterie.consensus._laca:LACA",
@@ -42,6 +42,9 @@ METHODS = {
     "wsbpa": "coterie.consensus._wsbpa:WSBPA",
 }
 """Name of each consensus method: where its class is."""
+
+DEFAULT_METHOD = "lwea"
+"""The consensus method where none is named."""
 
 BASE_CLUSTERERS = {"lac": "coterie.generation._lac:LAC"}
 """Clusterers of our own that `coterie explain` knows, too."""

@@ -9,10 +9,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from coterie._methods import DEFAULT_METHOD
 from coterie._model_file import load_model, save_model
 from coterie._notebook import FittedRepr
 from coterie._reading import check_table
@@ -24,7 +26,7 @@ from coterie.generation._recipes import make_generator
 
 __all__ = ["DEFAULT_CONSENSUS", "ConsensusClustering", "by_name", "choose_number"]
 
-DEFAULT_CONSENSUS = "lwea"
+DEFAULT_CONSENSUS = DEFAULT_METHOD
 SETTINGS: dict[str, dict[str, Any]] = {"lwea": {"min_share": MIN_SHARE, "max_objects": 10_000}}
 """Settings of consensus functions given by name, where they differ from those of the class."""
 
@@ -304,6 +306,13 @@ def by_name(name: str) -> BaseConsensus:
 
 def _preparation(state: dict[str, Any]) -> Any:
     """Return the fitted transformer that a model file describes."""
+    if "expression" in state:
+        from coterie.preparation import ExpressionPreparation
+
+        first = ExpressionPreparation.from_dict(state["expression"]["fitted"])
+        rest = {name: value for name, value in state.items() if name != "expression"}
+        first.set_output(transform="polars" if "table" in rest else "default")
+        return make_pipeline(first, _preparation(rest)) if rest else first
     if "table" in state:
         from coterie.preparation import TablePreparation
 

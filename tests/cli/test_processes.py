@@ -121,7 +121,7 @@ def test_interrupted_with_a_checkpoint_and_continued(start, run, many, tmp_path,
 
 
 @pytest.mark.parametrize(
-    "where", ["_tables.read_table", "_run.make_consensus", "_output.Destinations"]
+    "where", ["_input.read_table", "cluster.make_consensus", "cluster.check_destinations"]
 )
 @pytest.mark.parametrize("option", [("--checkpoint", "kept"), ("--checkpoint=kept",)])
 def test_interrupted_at_any_moment(run, table, monkeypatch, where, option):

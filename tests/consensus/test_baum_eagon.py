@@ -112,8 +112,8 @@ def test_new_rows_minimise_their_error(draw):
     [
         ({"init": "kmeans"}, "init must be 'random' or memberships"),
         ({"init": np.ones((4, 3)) / 3}, "init must have n_clusters = 2 columns; got 3"),
-        ({"solver": "newton"}, "solver must be one of 'auto', 'paper'; got 'newton'"),
-        ({"tol": -1}, "tol must be at least 0; got -1"),
+        ({"solver": "newton"}, "solver must be 'auto' or 'paper'; got 'newton'"),
+        ({"tol": -1}, "tol must not be negative; got -1"),
         ({"tol": None}, r"tol must be a number; got None \(NoneType\)"),
         ({"n_init": 0}, "n_init must be at least 1; got 0"),
     ],

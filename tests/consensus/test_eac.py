@@ -60,7 +60,9 @@ def test_labels_are_those_of_the_definition(linkage, labels, data):
 def test_number_of_clusters_lives_longest(linkage, labels):
     merges = naive.greedy_merges(naive.coassociation(labels.tolist()), linkage)
     fitted = EAC(linkage=linkage).fit(labels)
-    assert fitted.lifetimes_ == pytest.approx([float(x) for x in naive.lifetimes(merges)])
+    assert fitted.n_clusters_curve_.array == pytest.approx(
+        [float(x) for x in naive.lifetimes(merges)]
+    )
     # Where no partition puts two objects apart there is one cluster, whatever the lifetimes.
     expected = 1 if is_one_cluster(Ensemble(labels)) else naive.longest_lived(merges)
     assert fitted.n_clusters_ == expected
@@ -104,7 +106,7 @@ def test_lifetimes_worked_by_hand():
     labels = [[0, 0, 0, 0], [0, 0, 0, 0], [1, 1, 1, 1], [1, 1, 2, 2]]
     fitted = EAC().fit(labels)
     assert fitted.linkage_[:, 2].tolist() == [0, 0.5, 1]
-    assert fitted.lifetimes_.tolist() == [0.5, 0.5]  # of 2 and 3 clusters
+    assert fitted.n_clusters_curve_.array.tolist() == [0.5, 0.5]  # of 2 and 3 clusters
     assert fitted.n_clusters_ == 2
 
 
@@ -112,7 +114,7 @@ def test_lifetimes_that_differ_by_rounding_are_equal():
     # Heights 0, 1/3, 2/3, 1: in floats the differences differ in the last place.
     labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [0, 1, 2], [2, 3, 4]]
     single = EAC(linkage="single").fit(labels)
-    assert single.lifetimes_ == pytest.approx([1 / 3, 1 / 3, 1 / 3], abs=1e-15)
+    assert single.n_clusters_curve_.array == pytest.approx([1 / 3, 1 / 3, 1 / 3], abs=1e-15)
     assert single.n_clusters_ == 2
 
 
@@ -180,7 +182,7 @@ def test_one_object(linkage):
     fitted = EAC(linkage=linkage).fit([[0, 4, 4]])
     assert fitted.labels_.tolist() == [0]
     assert fitted.linkage_.shape == (0, 4)
-    assert fitted.lifetimes_.shape == (0,)
+    assert fitted.n_clusters_curve_.array.shape == (0,)
     assert fitted.confidence_.tolist() == [1]
     assert fitted.predict([[0, 4, 5], [9, 9, None]]).tolist() == [0, 0]
 
@@ -200,7 +202,7 @@ def test_one_object(linkage):
 def test_two_objects_are_together_if_most_partitions_say_so(linkage, labels, n_clusters):
     fitted = EAC(linkage=linkage).fit(labels)
     assert fitted.n_clusters_ == n_clusters
-    assert fitted.lifetimes_.shape == (0,)
+    assert fitted.n_clusters_curve_.array.shape == (0,)
 
 
 @every_linkage

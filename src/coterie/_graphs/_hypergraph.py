@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._checks import check_number
 from coterie._graphs._cluster_rows import fill_empty_parts
-from coterie._graphs._options import check_imbalance
 from coterie._progress import track_progress
 
 __all__ = ["cut_hypergraph"]
@@ -58,7 +58,7 @@ def cut_hypergraph(
         raise ValueError(
             f"n_parts must be between 1 and the number of vertices ({n}); got {n_parts}."
         )
-    check_imbalance(imbalance)
+    check_number("imbalance", imbalance)
     package = _package()
     if n_parts in (1, n):
         return np.arange(n) % n_parts

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
-from coterie._graphs._options import check_imbalance
+from coterie._checks import check_number
 from coterie._progress import track_progress
 
 __all__ = ["cut_bipartite_graph", "cut_graph"]
@@ -108,7 +108,7 @@ def _cut(
             f"n_parts must be between 1 and the number of vertices that parts need ({n_needed}); "
             f"got {n_parts}."
         )
-    check_imbalance(imbalance)
+    check_number("imbalance", imbalance)
     metis = _metis()
     if n_parts == 1:
         return np.zeros(n, dtype=np.int64)

@@ -16,20 +16,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from coterie import __version__
 from coterie._limits import format_bytes
-from coterie.cli import (
-    choose,
-    cluster,
-    compare,
-    consense,
-    demo,
-    explain,
-    info,
-    predict,
-    report,
-    reproduce,
-)
+from coterie.cli._commands import COMMANDS
 from coterie.cli._errors import InputError, one_line
+from coterie.cli._options import with_groups
 
 __all__ = ["app", "run"]
 
@@ -53,7 +44,7 @@ class _Commands(TyperGroup):
             args.remove("--debug")
             os.environ[_DEBUG] = "1"
         settings["standalone_mode"] = False
-        self._way_on = _way_on(args)
+        self._resume_hint = _resume_hint(args)
         try:
             if not {"-h", "--help", "--version"} & set(args):
                 _check_address_space()
@@ -66,7 +57,7 @@ class _Commands(TyperGroup):
         except OSError as error:
             code = _fail_at_file(error)
         except (KeyboardInterrupt, typer.Abort):  # before the command had begun
-            code = _fail(f"interrupted.{self._way_on}", INTERRUPTED)
+            code = _fail(f"interrupted.{self._resume_hint}", INTERRUPTED)
         sys.exit(code if isinstance(code, int) else 0)
 
     def invoke(self, ctx: Any) -> Any:
@@ -77,7 +68,7 @@ class _Commands(TyperGroup):
         except (_ClickError, typer.Exit, typer.Abort):
             raise
         except KeyboardInterrupt as error:
-            hint = f" {error}" if str(error) else self._way_on
+            hint = f" {error}" if str(error) else self._resume_hint
             raise typer.Exit(_fail(f"interrupted.{hint}", INTERRUPTED)) from None
         except BrokenPipeError:
             # Whoever read our output has seen enough.
@@ -86,7 +77,7 @@ class _Commands(TyperGroup):
         except InputError as error:
             raise typer.Exit(_fail(error, BAD_INPUT, error)) from None
         except ChildProcessError as error:  # workers were killed again and again
-            raise typer.Exit(_fail(f"{error}{self._way_on}", BAD_INPUT, error)) from None
+            raise typer.Exit(_fail(f"{error}{self._resume_hint}", BAD_INPUT, error)) from None
         except OSError as error:
             raise typer.Exit(_fail_at_file(error)) from None
         except MemoryError as error:
@@ -178,9 +169,9 @@ def _hint(message: str, args: Sequence[str]) -> str:
     return ""
 
 
-def _way_on(args: Sequence[str]) -> str:
+def _resume_hint(args: Sequence[str]) -> str:
     """Return how to continue the command after it was stopped, whenever that was."""
-    if args[:1] != ["cluster"]:
+    if args[:1] not in (["cluster"], ["compare"]):
         return ""
     for word, following in pairwise([*args, ""]):
         name, _, value = word.partition("=")
@@ -205,25 +196,12 @@ def _help_of(command: Callable[..., None]) -> str:
     return "\n\n".join(one_line(text) for text in inspect.getdoc(command).split("\n\n"))  # type: ignore[union-attr]
 
 
-for _command in (
-    demo.demo,
-    cluster.cluster,
-    predict.predict,
-    consense.consense,
-    choose.choose,
-    compare.compare,
-    report.report,
-    explain.explain,
-    reproduce.reproduce,
-    info.info,
-):
-    app.command(_command.__name__, help=_help_of(_command))(_command)
+for _command in COMMANDS:
+    app.command(_command.__name__, help=_help_of(_command))(with_groups(_command))
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from coterie import __version__
-
         print(f"coterie {__version__}")
         raise typer.Exit
 

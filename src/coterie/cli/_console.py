@@ -23,9 +23,10 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from coterie._progress import report_progress
 from coterie.cli._errors import one_line
 
-__all__ = ["Notes", "on_terminal", "output_console", "shows_progress", "step"]
+__all__ = ["Notes", "on_terminal", "output_console", "shows_progress", "step", "wide_console"]
 
 
 def on_terminal() -> bool:
@@ -36,6 +37,12 @@ def on_terminal() -> bool:
 def output_console() -> Console:
     """Return the console for summaries."""
     return Console(highlight=False)
+
+
+def wide_console() -> Console:
+    """Return the console for wide tables: in a file or pipe nothing needs to be cut off."""
+    console = output_console()
+    return console if console.is_terminal else Console(highlight=False, width=160)
 
 
 class Notes:
@@ -106,8 +113,6 @@ def step(
     if not shows_progress(quiet=quiet):
         yield _ignore
         return
-    from coterie._progress import report_progress
-
     spinner = (SpinnerColumn(), TextColumn("{task.description}"), _SinceTheStart())
     count = (MofNCompleteColumn(),) if counted else (TaskProgressColumn(),)
     bar = (BarColumn(), *count, TimeRemainingColumn(compact=True), TextColumn("left"))

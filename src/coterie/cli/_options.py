@@ -1,28 +1,31 @@
-"""Options that several commands share, and how their values are read."""
+"""Options that commands share: each declared once, with its help, and grouped.
+
+A group is a named tuple whose fields are options. A command that has a parameter of that type takes
+all its options (`with_groups`). Nothing heavy is imported here.
+"""
 
 from __future__ import annotations
 
+import inspect
 from ast import literal_eval
-from enum import StrEnum
+from collections.abc import Callable
+from functools import partial, wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
 
 import typer
 
+from coterie._methods import DEFAULT_METHOD, METHODS
 from coterie.cli._bases import BASES
 from coterie.cli._errors import InputError
 
-DEFAULT_METHOD = "lwea"  # of ConsensusClustering, which takes long to import
-
-_CONSENSUS = "Consensus"
-_ENSEMBLE = "Ensemble"
-_INPUT = "Input"
-_OUTPUT = "Output"
+_input = partial(typer.Option, rich_help_panel="Input")
+_ensemble = partial(typer.Option, rich_help_panel="Ensemble")
+_consensus = partial(typer.Option, rich_help_panel="Consensus")
+_output = partial(typer.Option, rich_help_panel="Output")
 
 
 def _complete_method(incomplete: str) -> list[str]:
-    from coterie._methods import METHODS
-
     return [name for name in sorted(METHODS) if name.startswith(incomplete)]
 
 
@@ -31,278 +34,377 @@ def _complete_base(incomplete: str) -> list[str]:
 
 
 def _check_seed(seed: int) -> int:
-    """Refuse a seed that numpy refuses. A maximum of the option would fill half of its help."""
-    if seed >= 2**32:
+    """Raise BadParameter for a seed that numpy does not take."""
+    if seed >= 2**32:  # not the option's maximum, which would fill half of its help
         raise typer.BadParameter(f"{seed} is not below 2**32 = {2**32}.")
     return seed
 
 
-class RecipeName(StrEnum):
-    """How partitions are made."""
+def _check_jobs(jobs: int | None) -> int | None:
+    if jobs == 0:
+        raise InputError("--jobs must be a number of at least 1, or -1 for all processors; got 0.")
+    return jobs
 
-    default = "default"
-    laca = "laca"
 
-
-class Filling(StrEnum):
-    """How missing features are filled."""
-
-    median = "median"
-    mean = "mean"
-
+# --- options of single commands and of groups ---------------------------------------------------
 
 Id = Annotated[
     str | None,
-    typer.Option(
+    _input(
         "--id",
         metavar="COLUMN",
         help="Column with the names of the objects. Default: row numbers from 0.",
-        rich_help_panel=_INPUT,
-    ),
-]
-Truth = Annotated[
-    str | None,
-    typer.Option(
-        "--truth",
-        metavar="COLUMN",
-        help="Column with known classes: kept aside, and the result is scored against it.",
-        rich_help_panel=_INPUT,
-    ),
-]
-Columns = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--columns",
-        metavar="COLUMN",
-        help="Use only this column. Repeat for more.",
-        rich_help_panel=_INPUT,
-    ),
-]
-Exclude = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--exclude",
-        metavar="COLUMN",
-        help="Leave this column out. Repeat for more.",
-        rich_help_panel=_INPUT,
     ),
 ]
 Separator = Annotated[
     str | None,
-    typer.Option(
+    _input(
         "--separator",
         metavar="MARK",
-        help="What stands between fields. Default: by the ending, comma or tab.",
-        rich_help_panel=_INPUT,
+        help="Character between two fields. Default: by the ending, comma or tab.",
     ),
 ]
 NoHeader = Annotated[
     bool,
-    typer.Option(
+    _input(
         "--no-header",
         help="The first line is data; columns are then called column_1, column_2, ...",
-        rich_help_panel=_INPUT,
     ),
 ]
 Missing = Annotated[
     list[str] | None,
-    typer.Option(
+    _input(
         "--missing",
         metavar="VALUE",
         help="Another value that stands for a missing one. Repeat for more. An empty field, NA, "
         "NaN, null, None and ? always do; among labels -1, too.",
-        rich_help_panel=_INPUT,
     ),
 ]
-Raw = Annotated[
-    bool,
-    typer.Option(
-        "--raw",
-        help="Use the numbers as the file has them. Default: columns are prepared, that is scaled, "
-        "encoded and filled in, and a note says how.",
-        rich_help_panel=_INPUT,
-    ),
-]
-Standardize = Annotated[
-    bool,
-    typer.Option(
-        "--standardize",
-        help="Like --raw, and scale every column to mean 0 and standard deviation 1.",
-        rich_help_panel=_INPUT,
-    ),
-]
-Impute = Annotated[
-    Filling | None,
-    typer.Option(
-        "--impute",
-        help="Like --raw, and fill missing numbers by this value of their column.",
-        rich_help_panel=_INPUT,
-    ),
-]
-
-Recipe = Annotated[
-    RecipeName,
-    typer.Option(
-        "--recipe",
-        help="How partitions are made: 'default', 100 fine k-means partitions; 'laca', those of "
-        "the LACA paper. Options below change single settings.",
-        rich_help_panel=_ENSEMBLE,
-    ),
-]
-Partitions = Annotated[
-    int | None,
-    typer.Option(
-        "--partitions",
-        "-p",
-        metavar="N",
-        min=1,
-        help="Number of partitions by each base clusterer. Default: as in the recipe.",
-        rich_help_panel=_ENSEMBLE,
+AsLabels = Annotated[
+    bool | None,
+    _input(
+        "--labels/--features",
+        help="The columns are clusterings, or they are features. Default: features, unless some "
+        "column holds text, or all are named partition_0, partition_1, ...",
         show_default=False,
-    ),
-]
-Base = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--base",
-        metavar="NAME",
-        help=f"Base clusterer: {', '.join(BASES)}. Repeat for several. Default: kmeans (one "
-        "random start).",
-        autocompletion=_complete_base,
-        rich_help_panel=_ENSEMBLE,
-    ),
-]
-BaseClusters = Annotated[
-    str | None,
-    typer.Option(
-        "--base-clusters",
-        metavar="LOW-HIGH",
-        help="Number of clusters of a partition, or the range it is drawn from. Default: "
-        "sqrt(n) to 2 sqrt(n) for n objects, n at most 5,000.",
-        rich_help_panel=_ENSEMBLE,
     ),
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option(
+    _ensemble(
         "--jobs",
         "-j",
         metavar="N",
-        help="Processes that work at a time. Default: all processors; 1 for small data, where "
-        "starting workers would take longer.",
-        rich_help_panel=_ENSEMBLE,
+        callback=_check_jobs,
+        help="Processes that work at a time; -1 is all processors. Default: all processors; 1 for "
+        "small data, where starting processes would take longer.",
     ),
 ]
 Seed = Annotated[
     int,
-    typer.Option(
+    _ensemble(
         "--seed",
         metavar="N",
         min=0,
         callback=_check_seed,
         help="The same seed gives the same result, on any number of jobs.",
-        rich_help_panel=_ENSEMBLE,
     ),
 ]
-Clusters = Annotated[
-    int | None,
-    typer.Option(
-        "--clusters",
-        "-k",
-        metavar="K",
-        min=1,
-        help="Number of clusters. Default: the method finds it.",
-        rich_help_panel=_CONSENSUS,
-    ),
-]
-Method = Annotated[
-    str | None,
-    typer.Option(
-        "--method",
-        "-m",
-        metavar="NAME",
-        help=f"Consensus method. Default: {DEFAULT_METHOD}. 'coterie explain' lists them all.",
-        autocompletion=_complete_method,
-        rich_help_panel=_CONSENSUS,
-    ),
-]
-Set = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="NAME=VALUE",
-        help="A parameter of the method, such as linkage=single. Repeat for more.",
-        rich_help_panel=_CONSENSUS,
+Transpose = Annotated[
+    bool,
+    _input(
+        "--transpose",
+        help="Rows are features (genes) and columns are objects (samples): exchange them. The "
+        "column of --id, or else a first column of text, has the names of the features.",
     ),
 ]
 Output = Annotated[
     Path | None,
-    typer.Option(
+    _output(
         "--output",
         "-o",
         metavar="FILE",
         help="Write the labels here: .csv, .tsv, .json or .parquet, or - for CSV on standard "
         "output. Default: standard output if it is not a terminal.",
-        rich_help_panel=_OUTPUT,
-    ),
-]
-Json = Annotated[
-    bool,
-    typer.Option(
-        "--json", help="Print everything known about the result as JSON.", rich_help_panel=_OUTPUT
     ),
 ]
 RawText = Annotated[
     bool,
-    typer.Option(
+    _output(
         "--raw-text",
         help="Write text to CSV as it is, also where a spreadsheet would run it as a formula. "
         "Default: such text gets a ' in front.",
-        rich_help_panel=_OUTPUT,
     ),
 ]
+Json = Annotated[bool, _output("--json", help="Print everything known about the result as JSON.")]
 Report = Annotated[
     Path | None,
-    typer.Option(
+    _output(
         "--report",
         metavar="FILE.html",
         help="Write a report, one file that opens in any browser.",
-        rich_help_panel=_OUTPUT,
     ),
 ]
-SaveEnsemble = Annotated[
-    Path | None,
-    typer.Option(
-        "--save-ensemble",
-        metavar="FILE.npz",
-        help="Write the partitions, for 'coterie consense' and Ensemble.load.",
-        rich_help_panel=_OUTPUT,
-    ),
-]
-SaveModel = Annotated[
-    Path | None,
-    typer.Option(
-        "--save-model",
-        metavar="FILE.npz",
-        help="Write what 'coterie predict' needs to put new rows into the clusters.",
-        rich_help_panel=_OUTPUT,
-    ),
-]
-Quiet = Annotated[
-    bool,
-    typer.Option(
-        "--quiet",
-        "-q",
-        help="No progress, no notes and no summary.",
-        rich_help_panel=_OUTPUT,
-    ),
-]
+Quiet = Annotated[bool, _output("--quiet", "-q", help="No progress, no notes and no summary.")]
+
+
+FEATURE_OPTIONS = (
+    "--raw, --standardize, --impute, --transpose, --log, --top-features, --by and --center"
+)
+"""The options of `Preparing`."""
+
+
+# --- groups -------------------------------------------------------------------------------------
+
+
+class TableOptions(NamedTuple):
+    """How a table is read, and which of its columns are used."""
+
+    truth: Annotated[
+        str | None,
+        _input(
+            "--truth",
+            metavar="COLUMN",
+            help="Column with known classes: kept aside, and the result is scored against it.",
+        ),
+    ] = None
+    id_column: Id = None
+    columns: Annotated[
+        list[str] | None,
+        _input("--columns", metavar="COLUMN", help="Use only this column. Repeat for more."),
+    ] = None
+    exclude: Annotated[
+        list[str] | None,
+        _input("--exclude", metavar="COLUMN", help="Leave this column out. Repeat for more."),
+    ] = None
+    separator: Separator = None
+    no_header: NoHeader = False
+    missing: Missing = None
+
+
+class Preparing(NamedTuple):
+    """How features are made from the columns of a table."""
+
+    raw: Annotated[
+        bool,
+        _input(
+            "--raw",
+            help="Use the numbers as the file has them. Default: columns are prepared, that is "
+            "scaled, encoded and filled in, and a note says how.",
+        ),
+    ] = False
+    standardize: Annotated[
+        bool,
+        _input(
+            "--standardize",
+            help="Like --raw, and scale every column to mean 0 and standard deviation 1.",
+        ),
+    ] = False
+    impute: Annotated[
+        Literal["median", "mean"] | None,
+        _input(
+            "--impute", help="Like --raw, and fill missing numbers by this value of their column."
+        ),
+    ] = None
+    transpose: Transpose = False
+    log: Annotated[
+        bool, _input("--log", help="Take log2(x + 1) of all features, before anything else.")
+    ] = False
+    top_features: Annotated[
+        int | None,
+        _input(
+            "--top-features",
+            metavar="N",
+            min=1,
+            help="Keep the N features that vary most, by the measure of --by.",
+        ),
+    ] = None
+    by: Annotated[
+        Literal["mad", "variance"] | None,
+        _input(
+            "--by",
+            help="Measure of --top-features: median absolute deviation (the default) or variance.",
+        ),
+    ] = None
+    center: Annotated[
+        bool, _input("--center", help="Subtract the median of each feature that is kept.")
+    ] = False
+
+    @property
+    def is_expression(self) -> bool:
+        """Whether features are chosen or changed before anything else."""
+        return self.log or self.top_features is not None or self.center
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether numbers are taken as the file has them, or only standardised and filled in."""
+        return self.raw or self.standardize or self.impute is not None
+
+
+class Partitioning(NamedTuple):
+    """How the partitions of an ensemble are made."""
+
+    recipe: Annotated[
+        Literal["default", "laca"],
+        _ensemble(
+            "--recipe",
+            help="How partitions are made: 'default', 100 fine k-means partitions; 'laca', those "
+            "of the LACA paper. Options below change single settings.",
+        ),
+    ] = "default"
+    partitions: Annotated[
+        int | None,
+        _ensemble(
+            "--partitions",
+            "-p",
+            metavar="N",
+            min=1,
+            help="Number of partitions by each base clusterer. Default: as in the recipe.",
+            show_default=False,
+        ),
+    ] = None
+    base: Annotated[
+        list[str] | None,
+        _ensemble(
+            "--base",
+            metavar="NAME",
+            help=f"Base clusterer: {', '.join(BASES)}. Repeat for several. Default: kmeans (one "
+            "random start).",
+            autocompletion=_complete_base,
+        ),
+    ] = None
+    base_clusters: Annotated[
+        str | None,
+        _ensemble(
+            "--base-clusters",
+            metavar="LOW-HIGH",
+            help="Number of clusters of a partition, or the range it is drawn from. Default: "
+            "sqrt(n) to 2 sqrt(n) for n objects, n at most 5,000.",
+        ),
+    ] = None
+    max_features: Annotated[
+        str | None,
+        _ensemble(
+            "--max-features",
+            metavar="PART",
+            help="Features of a partition, drawn at random: a share (0.5), a number (3) or a "
+            "range (0.3-0.8). Default: all.",
+        ),
+    ] = None
+    max_samples: Annotated[
+        str | None,
+        _ensemble(
+            "--max-samples",
+            metavar="PART",
+            help="Objects of a partition, in the same way; the others have no label in it. "
+            "Default: fitted to at most 5,000, and all are labelled.",
+        ),
+    ] = None
+    seed: Seed = 0
+    jobs: Jobs = None
+    checkpoint: Annotated[
+        Path | None,
+        _ensemble(
+            "--checkpoint",
+            metavar="DIR",
+            help="Keep finished partitions here: the same command continues after an "
+            "interruption, to the same result.",
+        ),
+    ] = None
+
+
+class Chosen(NamedTuple):
+    """The consensus method, and the number of clusters."""
+
+    clusters: Annotated[
+        int | None,
+        _consensus(
+            "--clusters",
+            "-k",
+            metavar="K",
+            min=1,
+            help="Number of clusters. Default: chosen from the data.",
+        ),
+    ] = None
+    method: Annotated[
+        str | None,
+        _consensus(
+            "--method",
+            "-m",
+            metavar="NAME",
+            help=f"Consensus method. Default: {DEFAULT_METHOD}. 'coterie explain' lists them all.",
+            autocompletion=_complete_method,
+        ),
+    ] = None
+    settings: Annotated[
+        list[str] | None,
+        _consensus(
+            "--set",
+            metavar="NAME=VALUE",
+            help="A parameter of the method, such as linkage=single. Repeat for more.",
+        ),
+    ] = None
+
+
+class Destinations(NamedTuple):
+    """Where the results go."""
+
+    output: Output = None
+    as_json: Json = False
+    report: Report = None
+    save_ensemble: Annotated[
+        Path | None,
+        _output(
+            "--save-ensemble",
+            metavar="FILE.npz",
+            help="Write the partitions, for 'coterie consense' and Ensemble.load.",
+        ),
+    ] = None
+    quiet: Quiet = False
+    raw_text: RawText = False
+
+
+def with_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command in which each option group is replaced by its options, for typer."""
+    signature = inspect.signature(command, eval_str=True)
+    groups = {
+        name: parameter.annotation
+        for name, parameter in signature.parameters.items()
+        if hasattr(parameter.annotation, "_fields")
+    }
+    flat = []
+    for name, parameter in signature.parameters.items():
+        if name not in groups:
+            flat.append(parameter.replace(kind=parameter.KEYWORD_ONLY))
+            continue
+        hints = get_type_hints(groups[name], include_extras=True)
+        flat += [
+            inspect.Parameter(
+                field, parameter.KEYWORD_ONLY, default=default, annotation=hints[field]
+            )
+            for field, default in groups[name]._field_defaults.items()
+        ]
+
+    @wraps(command)
+    def flattened(**values: Any) -> None:
+        packed = {
+            name: group(**{field: values.pop(field) for field in group._fields})
+            for name, group in groups.items()
+        }
+        command(**values, **packed)
+
+    flattened.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]
+    flattened.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
+    return flattened
+
+
+# --- values -------------------------------------------------------------------------------------
 
 
 def parse_part(text: str | None, option: str) -> Any:
     """Return a share, a number or a range of these: '0.5', '3', '0.3-0.8', '2-5'."""
     if text is None:
-        return 1.0
+        return None
     try:
         parts = [float(part) if "." in part else int(part) for part in text.split("-")]
     except ValueError:

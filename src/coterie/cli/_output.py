@@ -6,97 +6,110 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import Any
+
+import polars as pl
+from rich import box
+from rich.table import Table
+from rich.text import Text
 
 from coterie._files import escape_formulas, written_whole
 from coterie.cli._console import on_terminal, output_console
 from coterie.cli._errors import InputError, refused_input
+from coterie.cli._options import Destinations
+from coterie.report import check_report_extra, render_html
 
-if TYPE_CHECKING:
-    import polars as pl
-
-__all__ = ["Destinations", "print_summary", "write_labels", "write_report"]
+__all__ = [
+    "check_destinations",
+    "check_writable",
+    "needs_pictures",
+    "print_json",
+    "print_results",
+    "print_summary",
+    "write_files",
+    "write_labels",
+    "write_report",
+]
 
 _LABEL_ENDINGS = (".csv", ".tsv", ".json", ".parquet")
 _MOST_CLUSTERS = 12
 
 
-class Destinations(NamedTuple):
-    """Where the results of a command go."""
-
-    output: Path | None
-    json: bool
-    report: Path | None
-    save_ensemble: Path | None
-    quiet: bool
-    labels_to_pipe: bool = True
-    """Whether labels go to standard output where nobody reads it and nothing else goes there."""
-    raw_text: bool = False
-    """Whether text goes to CSV as it is, also where a spreadsheet would run it."""
-
-    @property
-    def needs_pictures(self) -> bool:
-        """Whether what is written shows more than the labels."""
-        return self.json or self.report is not None
-
-    def check(self, source: Path | None) -> None:
-        """Refuse what could not be written, before any work is done."""
-        if self.output is not None and str(self.output) != "-":
-            _check_ending(self.output, "--output", _LABEL_ENDINGS)
-        if self.report is not None:
-            from coterie.report import check_report_extra
-
-            _check_ending(self.report, "--report", (".html", ".htm"))
-            with refused_input():
-                check_report_extra()
-        if self.save_ensemble is not None:
-            _check_ending(self.save_ensemble, "--save-ensemble", (".npz",))
-        if self.json and str(self.output) == "-":
-            raise InputError("--json and --output - both write to standard output; choose one.")
-        files = [("--output", self.output), ("--report", self.report)]
-        files.append(("--save-ensemble", self.save_ensemble))
-        taken = {} if source is None else {source.resolve(): "the input"}
-        for option, path in files:
-            if path is None or str(path) == "-":
-                continue
-            _check_writable(path, option)
-            if path.resolve() in taken:
-                raise InputError(f"{option} {path} would overwrite {taken[path.resolve()]}.")
-            taken[path.resolve()] = f"what {option} writes"
-
-    def write_files(self, summary: dict[str, Any]) -> None:
-        """Write labels and report to the files that were asked for."""
-        if self.output is not None and str(self.output) != "-":
-            write_labels(summary, self.output, raw_text=self.raw_text)
-        if self.report is not None:
-            write_report(summary, self.report)
-
-    def print(self, summary: dict[str, Any]) -> None:
-        """Print what belongs on standard output: JSON, the labels or a summary for people."""
-        if self.json:
-            _print_json(summary, sys.stdout)
-        elif str(self.output) == "-" or (
-            self.output is None and not on_terminal() and self.labels_to_pipe
-        ):
-            frame = _labels_frame(summary)
-            frame = frame if self.raw_text else escape_formulas(frame)
-            sys.stdout.write(frame.write_csv(float_precision=6))
-        elif on_terminal() and not self.quiet:
-            files = (self.output, self.report, self.save_ensemble)
-            print_summary(summary, [path for path in files if path is not None])
-            more = {"the labels": (self.output, "--output labels.csv")}
-            more["a report"] = (self.report, "--report report.html")
-            hints = [f"for {what} add {how}" for what, (given, how) in more.items() if not given]
-            if hints and self.labels_to_pipe:
-                print(f"{hints[0].capitalize()}{', ' * (len(hints) > 1)}{''.join(hints[1:])}.")
+def needs_pictures(to: Destinations) -> bool:
+    """Whether what is written shows more than the labels."""
+    return to.as_json or to.report is not None
 
 
-def _check_ending(path: Path, option: str, endings: tuple[str, ...]) -> None:
+def check_destinations(to: Destinations, source: Path | None) -> None:
+    """Raise InputError for what could not be written, before any work is done."""
+    if to.output is not None and str(to.output) != "-":
+        check_ending(to.output, "--output", _LABEL_ENDINGS)
+    if to.report is not None:
+        check_ending(to.report, "--report", (".html", ".htm"))
+        with refused_input():
+            check_report_extra()
+    if to.save_ensemble is not None:
+        check_ending(to.save_ensemble, "--save-ensemble", (".npz",))
+    if to.as_json and str(to.output) == "-":
+        raise InputError("--json and --output - both write to standard output; choose one.")
+    files = {"--output": to.output, "--report": to.report, "--save-ensemble": to.save_ensemble}
+    taken = {} if source is None else {source.resolve(): "the input"}
+    for option, path in files.items():
+        if path is None or str(path) == "-":
+            continue
+        check_directory(path, option)
+        if path.resolve() in taken:
+            raise InputError(f"{option} {path} would overwrite {taken[path.resolve()]}.")
+        taken[path.resolve()] = f"what {option} writes"
+
+
+def write_files(summary: dict[str, Any], to: Destinations) -> None:
+    """Write labels and report to the files that were asked for."""
+    if to.output is not None and str(to.output) != "-":
+        write_labels(summary, to.output, raw_text=to.raw_text)
+    if to.report is not None:
+        write_report(summary, to.report)
+
+
+def print_results(
+    summary: dict[str, Any], to: Destinations, *, labels_to_pipe: bool = True
+) -> None:
+    """Print to standard output: JSON, the labels or a summary for people.
+
+    Where standard output is no terminal and nothing else goes there, it gets the labels unless
+    `labels_to_pipe` is False.
+    """
+    if to.as_json:
+        print_json(summary)
+    elif str(to.output) == "-" or (to.output is None and not on_terminal() and labels_to_pipe):
+        frame = _labels_frame(summary)
+        frame = frame if to.raw_text else escape_formulas(frame)
+        sys.stdout.write(frame.write_csv(float_precision=6))
+    elif on_terminal() and not to.quiet:
+        files = (to.output, to.report, to.save_ensemble)
+        print_summary(summary, [path for path in files if path is not None])
+        more = {"the labels": (to.output, "--output labels.csv")}
+        more["a report"] = (to.report, "--report report.html")
+        hints = [f"for {what} add {how}" for what, (given, how) in more.items() if not given]
+        if hints and labels_to_pipe:
+            print(f"{hints[0].capitalize()}{', ' * (len(hints) > 1)}{''.join(hints[1:])}.")
+
+
+def check_writable(path: Path | None, option: str, endings: tuple[str, ...]) -> None:
+    """Raise InputError for a file that could not be written, before any work is done."""
+    if path is not None:
+        check_ending(path, option, endings)
+        check_directory(path, option)
+
+
+def check_ending(path: Path, option: str, endings: tuple[str, ...]) -> None:
+    """Raise InputError unless the name of a file ends as its format needs."""
     if path.suffix.lower() not in endings:
         raise InputError(f"{option} must end in {' or '.join(endings)}; got {path}.")
 
 
-def _check_writable(path: Path, option: str) -> None:
+def check_directory(path: Path, option: str) -> None:
+    """Raise InputError unless a file can be made at this path."""
     parent = path.parent
     if path.is_dir():
         raise InputError(f"{option} {path} is a directory; give the name of a file in it.")
@@ -107,8 +120,6 @@ def _check_writable(path: Path, option: str) -> None:
 
 
 def _labels_frame(summary: dict[str, Any]) -> pl.DataFrame:
-    import polars as pl
-
     objects = summary["objects"]
     numbered = objects["id"] == list(range(summary["n_objects"]))
     columns = {"row" if numbered else "id": objects["id"]}
@@ -139,28 +150,22 @@ def write_labels(summary: dict[str, Any], path: Path, *, raw_text: bool = False)
 
 def write_report(summary: dict[str, Any], path: Path) -> None:
     """Write the report as one HTML file."""
-    from coterie.report import render_html
-
     page = render_html(summary)
     with written_whole(path) as temporary:
         temporary.write_text(page, encoding="utf-8")
 
 
-def _print_json(summary: dict[str, Any], file: IO[str]) -> None:
+def print_json(summary: dict[str, Any]) -> None:
     """Print JSON with one key of the top level per line."""
     lines = [
         f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=True, allow_nan=False)}"
         for key, value in summary.items()
     ]
-    file.write("{\n" + ",\n".join(lines) + "\n}\n")
+    sys.stdout.write("{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def print_summary(summary: dict[str, Any], written: list[Path]) -> None:
     """Print a summary for people."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
     console = output_console()
     ensemble = summary["ensemble"]
     low, high = ensemble["n_clusters"]
@@ -171,6 +176,7 @@ def print_summary(summary: dict[str, Any], written: list[Path]) -> None:
         "partitions": f"{ensemble['n_partitions']:,} with {clusters} clusters{missing}",
         "method": summary["consensus"]["method"],
         "clusters": summary["reason"],
+        "structure": summary["structure"]["words"],
         "agreement": f"mean NMI with the partitions {summary['agreement']['anmi']:.3f}",
         "confidence": f"{summary['agreement']['confidence']:.3f} on average",
     }
@@ -190,11 +196,15 @@ def print_summary(summary: dict[str, Any], written: list[Path]) -> None:
         console.print()
         console.print(Text.assemble(("caution ", "bold yellow"), caution["words"]))
     table = Table(box=box.SIMPLE_HEAD)
-    for heading in ("cluster", "objects", "mean confidence", "lowest"):
+    headings = ("cluster", "objects", "confidence", "lowest", "consensus", "stability")
+    for heading in headings:
         table.add_column(heading, justify="right")
+    table.add_column("")
     for row in summary["clusters"][:_MOST_CLUSTERS]:
-        cells = (row["confidence"], row["least_confidence"])
-        table.add_row(str(row["cluster"]), f"{row['size']:,}", *(f"{cell:.3f}" for cell in cells))
+        cells = [row[key] for key in ("confidence", "least_confidence", "consensus", "stability")]
+        texts = ("" if cell is None else f"{cell:.3f}" for cell in cells)
+        verdict = "" if row["verdict"] == "unknown" else row["verdict"]
+        table.add_row(str(row["cluster"]), f"{row['size']:,}", *texts, verdict)
     console.print(table)
     hidden = len(summary["clusters"]) - _MOST_CLUSTERS
     if hidden > 0:

@@ -5,26 +5,35 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
+from coterie._mat import read_mat
 from coterie._progress import track_progress
-from coterie._reading import check_regular, read_csv, read_npy, read_parquet
+from coterie._reading import check_regular, read_csv, read_npy, read_parquet, row_name_column
 from coterie.cli._errors import InputError, did_you_mean, refused_input
-
-if TYPE_CHECKING:
-    import polars as pl
+from coterie.cli._options import TableOptions
 
 __all__ = [
-    "Features",
-    "Preparing",
+    "NotNumbers",
     "Table",
     "as_numbers",
-    "read_features",
+    "check_file",
+    "check_finite",
+    "file_kind",
+    "known_classes",
+    "mark_missing",
+    "names_of_objects",
+    "not_numbers",
     "read_labels",
     "read_table",
+    "shorten_list",
+    "used_columns",
+    "with_row_names",
+    "without_missing",
 ]
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
@@ -32,8 +41,6 @@ ENDINGS = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .npy or .mat"
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None", "?")
 """What stands for a missing value in a text file."""
 
-_CLASS_NAMES = {"class", "label", "labels", "target", "truth", "y", "species"}
-_ID_NAMES = {"", "id", "ids", "index", "row", "name", "unnamed: 0"}
 _MOST_NAMED = 5
 
 
@@ -50,7 +57,7 @@ class Table(NamedTuple):
             raise InputError(
                 f"{option} must name a column of {self.name}; got {name!r}."
                 f"{did_you_mean(name, self.frame.columns)} The columns are "
-                f"{_shorten(self.frame.columns)}."
+                f"{shorten_list(self.frame.columns)}."
             )
         return self.frame[name]
 
@@ -62,41 +69,6 @@ class Labels(NamedTuple):
     names: list[str]
     ids: list[str] | None
     truth: list[str | None] | None
-
-
-class Features(NamedTuple):
-    """What is clustered, and what was kept aside."""
-
-    X: NDArray[np.float64]
-    """The features as they are clustered."""
-    original: NDArray[np.float64]
-    """The same in terms that people know, for profiles."""
-    columns: list[str]
-    """Names of the columns of `original`."""
-    used: list[str]
-    """Columns of the table that were used."""
-    ids: list[str] | None
-    truth: list[str | None] | None
-    excluded: list[str]
-    n_imputed: int
-    words: str
-    """What was done to the features."""
-    preparation: dict[str, Any] | None = None
-    """What was done to the features, as a model file keeps it."""
-
-
-class Preparing(NamedTuple):
-    """How features are made from the columns of a table."""
-
-    raw: bool = False
-    standardize: bool = False
-    impute: str | None = None
-    seed: int = 0
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether numbers are taken as the file has them, or only standardised and filled in."""
-        return self.raw or self.standardize or self.impute is not None
 
 
 # --- files --------------------------------------------------------------------------------------
@@ -168,8 +140,6 @@ def _read_frame(
 
 
 def _array_frame(array: NDArray[Any], path: Path) -> pl.DataFrame:
-    import polars as pl
-
     if array.ndim != 2:
         raise InputError(
             f"{path} must hold an array with two axes, rows and columns; it has {array.ndim}."
@@ -186,10 +156,6 @@ def _array_frame(array: NDArray[Any], path: Path) -> pl.DataFrame:
 
 
 def _read_mat(path: Path, vectors: Sequence[str]) -> pl.DataFrame:
-    import polars as pl
-
-    from coterie._mat import read_mat
-
     found = read_mat(path)
     _, matrix = found.labels()
     columns = {str(i): np.ascontiguousarray(matrix[:, i]) for i in range(matrix.shape[1])}
@@ -216,130 +182,9 @@ def _checked(name: str, frame: pl.DataFrame) -> Table:
 # --- columns ------------------------------------------------------------------------------------
 
 
-def read_features(
-    table: Table,
-    preparing: Preparing,
-    *,
-    id_column: str | None,
-    truth_column: str | None,
-    columns: Sequence[str],
-    exclude: Sequence[str],
-    missing: Sequence[str],
-    note: Callable[[str], None],
-) -> Features:
-    """Return the features of a table, and the columns that were kept aside."""
-    used = _used_columns(table, id_column, truth_column, columns, exclude)
-    if len(used) == 0:
-        raise InputError(f"{table.name} has no column left to cluster by.")
-    if table.frame.height < 2:
-        raise InputError(f"{table.name} has one row; clustering needs at least two.")
-    if _looks_like_data(table.frame.columns):
-        note(
-            f"the first line of {table.name} was taken for the names of the columns; if it is "
-            "data, add --no-header."
-        )
-    read = _plain_features if preparing.is_plain else _prepared_features
-    made = read(table, used, preparing, missing, note)
-    _note_suspicious([name for name in used if name not in made.excluded], note)
-    aside = {*used, id_column, truth_column}
-    return made._replace(
-        ids=_ids(table, id_column),
-        truth=_truth(table, truth_column, missing),
-        excluded=[*(name for name in table.frame.columns if name not in aside), *made.excluded],
-    )
-
-
-def _prepared_features(
-    table: Table,
-    used: list[str],
-    preparing: Preparing,
-    missing: Sequence[str],
-    note: Callable[[str], None],
-) -> Features:
-    """Prepare columns of all kinds: see `coterie.TablePreparation`."""
-    from coterie import TablePreparation
-
-    frame = mark_missing(table.frame.select(used), missing)
-    _check_nearly_numbers(frame, note)
-    prepare = TablePreparation(random_state=preparing.seed)
-    with refused_input():
-        X = prepare.fit_transform(frame)
-        original, names = prepare.readable(frame)
-    note(f"prepared: {prepare.summary_}")
-    state = prepare.to_dict()
-    arrays = {name: array.tolist() for name, array in state["arrays"].items()}
-    columns = [column for column in prepare.columns_ if column.is_used]
-    return Features(
-        X,
-        original,
-        names,
-        used=used,
-        ids=None,
-        truth=None,
-        excluded=[column.name for column in prepare.columns_ if not column.is_used],
-        n_imputed=sum(column.n_missing for column in columns),
-        words=_what_was_done(prepare.notes_),
-        preparation={
-            "table": {"plain": state["plain"], "arrays": arrays},
-            "missing": list(missing),
-        },
-    )
-
-
-def _what_was_done(notes: list[str]) -> str:
-    """Return what was done to the columns in use; the report tells of the others elsewhere."""
-    kept = [n.rstrip(".") for n in notes if not n.startswith("Left out") and "imputed" not in n]
-    return "; ".join([kept[0], *(note[0].lower() + note[1:] for note in kept[1:])])
-
-
-def _plain_features(
-    table: Table,
-    used: list[str],
-    preparing: Preparing,
-    missing: Sequence[str],
-    note: Callable[[str], None],
-) -> Features:
-    """Take numbers as the file has them; fill in missing ones and standardise if asked for."""
-    numbers: list[NDArray[np.float64]] = []
-    wrong: dict[str, NotNumbers] = {}
-    with track_progress("columns", len(used)) as done:
-        for name in used:
-            values = as_numbers(table.frame[name], missing)
-            if isinstance(values, NotNumbers):
-                wrong[name] = values
-            else:
-                numbers.append(values)
-            done[0] += 1
-    if wrong:
-        raise InputError(_not_numbers(wrong))
-    X = np.column_stack(numbers)
-    _check_finite(X, used)
-    n_imputed = int(np.isnan(X).sum())
-    X = _impute(X, used, preparing.impute)
-    _check_constant(table, X, used, note)
-    words = [f"missing values filled by the {preparing.impute}"] if preparing.impute else []
-    words.append("standardised" if preparing.standardize else "raw values")
-    scaled, preparation = X, None
-    if preparing.standardize:
-        from sklearn.preprocessing import StandardScaler
-
-        scaler = StandardScaler()
-        scaled = scaler.fit_transform(X)
-        preparation = {"mean": scaler.mean_.tolist(), "scale": scaler.scale_.tolist()}
-    return Features(scaled, X, used, used, None, None, [], n_imputed, ", ".join(words), preparation)
-
-
-def read_labels(
-    table: Table,
-    *,
-    id_column: str | None,
-    truth_column: str | None,
-    columns: Sequence[str],
-    exclude: Sequence[str],
-    missing: Sequence[str],
-) -> Labels:
+def read_labels(table: Table, options: TableOptions) -> Labels:
     """Return the partitions of a table of labels, and the columns that were kept aside."""
-    used = _used_columns(table, id_column, truth_column, columns, exclude)
+    used, missing = used_columns(table, options), options.missing or []
     if len(used) == 0:
         raise InputError(f"{table.name} has no column left: each partition is a column.")
     partitions = []
@@ -347,28 +192,40 @@ def read_labels(
         for name in used:
             partitions.append(_as_labels(table.frame[name], missing))
             done[0] += 1
-    return Labels(partitions, used, _ids(table, id_column), _truth(table, truth_column, missing))
+    ids = names_of_objects(table, options.id_column)
+    return Labels(partitions, used, ids, known_classes(table, options.truth, missing))
 
 
-def _used_columns(
-    table: Table,
-    id_column: str | None,
-    truth_column: str | None,
-    columns: Sequence[str],
-    exclude: Sequence[str],
-) -> list[str]:
+def with_row_names(
+    table: Table, options: TableOptions, note: Callable[[str], None]
+) -> TableOptions:
+    """Return options whose `id_column` names the rows where R's write.csv has written names."""
+    found = row_name_column(table.frame)
+    named = [*(options.columns or ()), *(options.exclude or ()), options.truth]
+    if options.id_column is not None or found is None or found in named or table.frame.width < 2:
+        return options
+    note(
+        "the first column has no heading and a different value in each row: it was taken for the "
+        "names of the rows."
+    )
+    return options._replace(id_column=found)
+
+
+def used_columns(table: Table, options: TableOptions) -> list[str]:
+    """Return the columns that are features or clusterings."""
+    exclude = options.exclude or ()
     aside = set()
-    for name, option in ((id_column, "--id"), (truth_column, "--truth")):
+    for name, option in ((options.id_column, "--id"), (options.truth, "--truth")):
         if name is not None:
             table.column(name, option)
             aside.add(name)
     for name in exclude:
         table.column(name, "--exclude")
-    for name in columns:
+    for name in options.columns or ():
         table.column(name, "--columns")
         if name in aside:
             raise InputError(f"column {name!r} cannot be kept aside and be used by --columns.")
-    chosen = list(dict.fromkeys(columns)) or table.frame.columns
+    chosen = list(dict.fromkeys(options.columns or table.frame.columns))
     return [name for name in chosen if name not in aside and name not in exclude]
 
 
@@ -384,8 +241,6 @@ class NotNumbers(NamedTuple):
 
 def as_numbers(series: pl.Series, missing: Sequence[str] = ()) -> NDArray[np.float64] | NotNumbers:
     """Return a column as numbers, NaN where missing, or what it holds instead."""
-    import polars as pl
-
     if series.dtype.is_numeric() or series.dtype == pl.Boolean:
         numbers = series.cast(pl.Float64)
         return numbers.set(_equals_any(series, missing), None).to_numpy().astype(np.float64)
@@ -412,14 +267,14 @@ def as_numbers(series: pl.Series, missing: Sequence[str] = ()) -> NDArray[np.flo
     )
 
 
-def _not_numbers(wrong: dict[str, NotNumbers]) -> str:
+def not_numbers(wrong: dict[str, NotNumbers]) -> str:
     """Return what is wrong with the columns that should be features, and how to mend it."""
     them = "it" if len(wrong) == 1 else "them"
     hints = [found.hint for found in wrong.values() if found.hint] or [
         f"Keep {them} aside with --id or --truth, or leave {them} out with --exclude."
     ]
     columns = [f"column {name!r} holds {found.words}" for name, found in wrong.items()]
-    return f"features must be numbers: {_shorten(columns, most=3)}. {hints[0]}"
+    return f"features must be numbers: {shorten_list(columns, most=3)}. {hints[0]}"
 
 
 def without_missing(series: pl.Series, missing: Sequence[str] = ()) -> pl.Series:
@@ -430,8 +285,6 @@ def without_missing(series: pl.Series, missing: Sequence[str] = ()) -> pl.Series
 
 def mark_missing(frame: pl.DataFrame, missing: Sequence[str]) -> pl.DataFrame:
     """Return a table in which the values that stand for missing ones are null."""
-    import polars as pl
-
     marked = []
     for series in frame if missing else ():
         if series.dtype in (pl.String, pl.Categorical, pl.Enum):
@@ -443,16 +296,12 @@ def mark_missing(frame: pl.DataFrame, missing: Sequence[str]) -> pl.DataFrame:
 
 def _equals_any(series: pl.Series, values: Sequence[str]) -> pl.Series:
     """Return where numbers equal one of some values that were given as text."""
-    import polars as pl
-
     numbers = pl.Series(values, dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls()
     return series.cast(pl.Float64).is_in(numbers.to_list()).fill_null(False)
 
 
 def _as_labels(series: pl.Series, missing: Sequence[str]) -> NDArray[Any]:
     """Return a column of labels: integers where it reads as such, else text; None is missing."""
-    import polars as pl
-
     if series.dtype == pl.String:
         text = without_missing(series, missing)
         numbers = text.cast(pl.Int64, strict=False)
@@ -480,13 +329,17 @@ def _as_labels(series: pl.Series, missing: Sequence[str]) -> NDArray[Any]:
     return series.to_numpy()
 
 
-def _ids(table: Table, name: str | None) -> list[str] | None:
+def names_of_objects(table: Table, name: str | None) -> list[str] | None:
+    """Return a column as names, None without a column."""
     if name is None:
         return None
     return _as_text(table.frame[name], "--id").fill_null("").to_list()
 
 
-def _truth(table: Table, name: str | None, missing: Sequence[str]) -> list[str | None] | None:
+def known_classes(
+    table: Table, name: str | None, missing: Sequence[str]
+) -> list[str | None] | None:
+    """Return a column as classes, None where not known; None without a column."""
     if name is None:
         return None
     values = without_missing(_as_text(table.frame[name], "--truth"), missing).to_list()
@@ -497,8 +350,6 @@ def _truth(table: Table, name: str | None, missing: Sequence[str]) -> list[str |
 
 def _as_text(series: pl.Series, option: str) -> pl.Series:
     """Return a column of names as text; lists, structures, bytes and durations are no names."""
-    import polars as pl
-
     kind = series.dtype
     if kind.is_nested() or kind in (pl.Binary, pl.Duration, pl.Object):
         raise InputError(
@@ -508,10 +359,8 @@ def _as_text(series: pl.Series, option: str) -> pl.Series:
     return series.cast(pl.String)
 
 
-# --- checks -------------------------------------------------------------------------------------
-
-
-def _check_finite(X: NDArray[np.float64], names: Sequence[str]) -> None:
+def check_finite(X: NDArray[np.float64], names: Sequence[str]) -> None:
+    """Raise InputError if a column holds an infinite value."""
     infinite = np.isinf(X)
     if infinite.any():
         row, column = np.argwhere(infinite)[0]
@@ -521,80 +370,11 @@ def _check_finite(X: NDArray[np.float64], names: Sequence[str]) -> None:
         )
 
 
-def _impute(
-    X: NDArray[np.float64], names: Sequence[str], impute: str | None
-) -> NDArray[np.float64]:
-    """Fill missing values by the mean or median of their column, if that was asked for."""
-    missing = np.isnan(X)
-    if not missing.any():
-        return X
-    empty = np.flatnonzero(missing.all(axis=0))
-    if len(empty):
-        raise InputError(
-            f"column {names[empty[0]]!r} has no value at all; leave it out with --exclude."
-        )
-    if impute is None:
-        row, column = np.argwhere(missing)[0]
-        raise InputError(
-            f"features must not be missing; {int(missing.sum())} are, the first in column "
-            f"{names[column]!r}, row {row} (counted from 0). Add --impute median (or mean) to "
-            "fill them, or leave columns out with --exclude."
-        )
-    middle = np.nanmedian(X, axis=0) if impute == "median" else np.nanmean(X, axis=0)
-    return np.where(missing, middle, X)
-
-
-def _check_constant(
-    table: Table, X: NDArray[np.float64], names: Sequence[str], note: Callable[[str], None]
-) -> None:
-    constant = [name for name, same in zip(names, (X[0] == X).all(axis=0), strict=True) if same]
-    if len(constant) == len(names):
-        raise InputError(
-            f"{table.name} has nothing to cluster by: all rows are the same in "
-            f"{_shorten(constant)}."
-        )
-    if constant:
-        note(f"the same in all rows, and so without effect: {_shorten(constant)}.")
-
-
-def _check_nearly_numbers(frame: pl.DataFrame, note: Callable[[str], None]) -> None:
-    """Say which cells keep a column from being numbers; refuse decimal commas."""
-    import polars as pl
-
-    for series in frame.select(pl.col(pl.String)):
-        found = as_numbers(series)
-        if not isinstance(found, NotNumbers) or not found.hint:
-            continue
-        if found.cell is None:
-            raise InputError(_not_numbers({series.name: found}))
-        note(
-            f"column {series.name!r} is not taken for numbers: it holds {found.words}. Mend the "
-            f"file, or take {found.cell!r} for missing with --missing {found.cell!r}."
-        )
-
-
-def _note_suspicious(used: Sequence[str], note: Callable[[str], None]) -> None:
-    """Say what looks like a mistake but may be meant."""
-    for name in used:
-        if name.strip().casefold() in _CLASS_NAMES:
-            note(f"column {name!r} is used as a feature; --truth {name} would keep it aside.")
-        if name.strip().casefold() in _ID_NAMES:
-            note(f"column {name!r} is used as a feature; --id {name!r} would keep it aside.")
-
-
-def _looks_like_data(names: Sequence[str]) -> bool:
-    """Whether names are numbers, and not those of the columns."""
-    try:
-        numbers = [float(name) for name in names]
-    except ValueError:
-        return False
-    return numbers not in (list(range(len(names))), list(range(1, len(names) + 1)))
-
-
 def _shortened(value: str, most: int = 30) -> str:
     return repr(value if len(value) <= most else value[: most - 1] + "…")
 
 
-def _shorten(items: Sequence[str], most: int = _MOST_NAMED) -> str:
+def shorten_list(items: Sequence[str], most: int = _MOST_NAMED) -> str:
+    """Return the first items, and how many more there are."""
     shown = ", ".join(items[:most])
     return shown if len(items) <= most else f"{shown} and {len(items) - most} more"

@@ -3,76 +3,56 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import polars as pl
+from sklearn.datasets import load_iris
 
-from coterie.cli import _options as options
+from coterie._files import written_whole
+from coterie.cli._console import Notes, step
 from coterie.cli._errors import InputError
+from coterie.cli._input import read_input
+from coterie.cli._options import Chosen, Destinations, Partitioning, Preparing, TableOptions
+from coterie.cli._output import (
+    check_destinations,
+    print_results,
+    print_summary,
+    write_labels,
+    write_report,
+)
+from coterie.cli._run import fit_model, make_consensus, summarized
+from coterie.report import check_report_extra
 
-__all__ = ["demo"]
+__all__ = ["run_demo"]
 
 _SEED = 0
 
 
-def demo(
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", metavar="DIR", help="Directory for the files; made if needed."
-        ),
-    ] = Path("coterie-demo"),
-    report: options.Report = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
-    """Cluster Fisher's iris flowers and write a report: no data needed."""
-    from coterie.cli._console import Notes, step
-    from coterie.cli._output import Destinations, print_summary, write_labels
-    from coterie.cli._run import Partitioning, fit_model, make_consensus, summarized
-    from coterie.cli._tables import Preparing, read_features, read_table
-
+def run_demo(output: Path, report: Path | None, as_json: bool, quiet: bool) -> None:
+    """Cluster Fisher's iris flowers, write the files and print a summary."""
     notes = Notes(quiet=True)  # printed with the summary
-    destinations = Destinations(None, as_json, report, None, quiet, labels_to_pipe=False)
-    destinations.check(None)
+    to = Destinations(as_json=as_json, report=report, quiet=quiet)
+    check_destinations(to, None)
     _make_directory(output)
     data = output / "iris.csv"
     with step("Loading", quiet=quiet):
         _write_iris(data)
-        features = read_features(
-            read_table(data),
-            Preparing(seed=_SEED),
-            id_column="flower",
-            truth_column="species",
-            columns=(),
-            exclude=(),
-            missing=(),
-            note=notes.add,
-        )
-        consensus = make_consensus(None, None, {})
-    model = fit_model(features.X, Partitioning(seed=_SEED), consensus, notes)
+        columns = TableOptions(truth="species", id_column="flower")
+        given = read_input(data, columns, Preparing(), notes, as_labels=False, seed=_SEED)
+    parts = Partitioning(seed=_SEED)
+    model = fit_model(given.data, parts, make_consensus(Chosen()), notes)
     with step("Writing the report", quiet=quiet):
-        summary = summarized(
-            model,
-            notes,
-            X=features.X,
-            original=features.original,
-            feature_names=features.columns,
-            ids=features.ids,
-            truth=features.truth,
-            source="iris.csv",
-            preparation=features.words,
-        )
+        summary = summarized(model, notes, **given.details())
         write_labels(summary, output / "labels.csv")
         model.ensemble_.save(output / "ensemble.npz")
         report_words = _write_report(summary, report or output / "report.html")
     if as_json:
-        destinations.print(summary)
+        print_results(summary, to, labels_to_pipe=False)
     if quiet or as_json:
         return
     n_partitions = model.ensemble_.n_partitions
     print(
-        f"Fisher's iris flowers: {len(features.X)} flowers of 3 species, 4 measurements each, "
+        f"Fisher's iris flowers: {given.n_objects} flowers of 3 species, 4 measurements each, "
         f"clustered {n_partitions} times\nby k-means. The consensus did not see the species; two "
         "of them overlap.\n"
     )
@@ -99,11 +79,6 @@ def _make_directory(path: Path) -> None:
 
 def _write_iris(path: Path) -> None:
     """Write the data as a user would have it."""
-    import polars as pl
-    from sklearn.datasets import load_iris
-
-    from coterie._files import written_whole
-
     iris = load_iris()
     flowers = [f"iris-{i:03d}" for i in range(1, len(iris.data) + 1)]
     species = [str(iris.target_names[c]) for c in iris.target]
@@ -114,9 +89,6 @@ def _write_iris(path: Path) -> None:
 
 def _write_report(summary: dict[str, Any], path: Path) -> str:
     """Write the report, and return the line that says so, or how to get one."""
-    from coterie.cli._output import write_report
-    from coterie.report import check_report_extra
-
     try:
         check_report_extra()
     except ImportError as error:

@@ -3,34 +3,23 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
 
-from coterie.cli import _options as options
+from coterie._about import words_of
+from coterie._methods import BASE_CLUSTERERS, METHODS, LazyClasses, class_names
+from coterie.cli._console import output_console
 from coterie.cli._errors import InputError, did_you_mean
 
-__all__ = ["explain"]
+__all__ = ["explain_methods", "explained_methods"]
 
 
-def _complete(incomplete: str) -> list[str]:
-    return [name for name in _methods() if name.startswith(incomplete.casefold())]
-
-
-def explain(
-    method: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[METHOD]",
-            help="A method by its name, such as laca. Default: list all.",
-            show_default=False,
-            autocompletion=_complete,
-        ),
-    ] = None,
-    as_json: options.Json = False,
-) -> None:
-    """Explain a method: what it does, when to use it, its paper and its cost."""
-    methods = _methods()
+def explain_methods(method: str | None, as_json: bool) -> None:
+    """Print what is told about one method, or a list of all."""
+    methods = explained_methods()
     if method is None:
         facts = {name: _facts(name, cls) for name, cls in methods.items()}
         if as_json:
@@ -60,17 +49,12 @@ def _plain(name: str) -> str:
     return name.casefold().replace("-", "").replace("_", "")
 
 
-def _methods() -> dict[str, str]:
+def explained_methods() -> dict[str, str]:
     """Return the name of each method and of its class; base clusterers last."""
-    from coterie._methods import BASE_CLUSTERERS, METHODS, class_names
-
     return {name: cls for cls, name in class_names(METHODS | BASE_CLUSTERERS).items()}
 
 
 def _facts(name: str, cls: str) -> dict[str, Any]:
-    from coterie._about import words_of
-    from coterie._methods import BASE_CLUSTERERS, METHODS, LazyClasses
-
     estimator = LazyClasses(METHODS | BASE_CLUSTERERS)[name]
     words = words_of(estimator)
     return {
@@ -89,12 +73,6 @@ def _facts(name: str, cls: str) -> dict[str, Any]:
 
 
 def _print_list(facts: dict[str, dict[str, Any]]) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    from coterie.cli._console import output_console
-
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("method", no_wrap=True)
     table.add_column("stands for")
@@ -108,11 +86,6 @@ def _print_list(facts: dict[str, dict[str, Any]]) -> None:
 
 
 def _print_facts(facts: dict[str, Any]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from coterie.cli._console import output_console
-
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column()

@@ -6,42 +6,31 @@ import json
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+from rich.table import Table as Grid
+from rich.text import Text
 
-from coterie.cli import _options as options
+from coterie._methods import DEFAULT_METHOD
+from coterie.cli._console import output_console
+from coterie.cli._errors import refused_input
+from coterie.cli._options import TableOptions
 
 if TYPE_CHECKING:
     import polars as pl
 
     from coterie.cli._tables import Table
 
-__all__ = ["info"]
+__all__ = ["print_info"]
 
 _EXTRAS = {"report": ("jinja2",), "metis": ("pymetis",), "dask": ("dask",)}
 _EXTRAS |= {"plot": ("matplotlib",), "hypergraph": ("mtkahypar",)}
 _MOST_COLUMNS = 30
 
 
-def info(
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[FILE]",
-            help="A table or an ensemble to look into. Default: tell about the installation.",
-            show_default=False,
-        ),
-    ] = None,
-    separator: options.Separator = None,
-    no_header: options.NoHeader = False,
-    missing: options.Missing = None,
-    as_json: options.Json = False,
-) -> None:
-    """Tell what is installed, or what is in a file."""
-    facts = (
-        _installation() if file is None else _contents(file, separator, no_header, missing or [])
-    )
+def print_info(file: Path | None, options: TableOptions, as_json: bool) -> None:
+    """Print what is installed, or what is in a file."""
+    facts = _installation() if file is None else _contents(file, options)
     if as_json:
         print(json.dumps(facts, indent=2))
     else:
@@ -56,7 +45,6 @@ def _installation() -> dict[str, Any]:
     import coterie
     from coterie._about import words_of
     from coterie._limits import format_bytes, memory_limit_bytes
-    from coterie.cli._errors import refused_input
     from coterie.consensus import CONSENSUS
 
     with refused_input():
@@ -66,7 +54,7 @@ def _installation() -> dict[str, Any]:
         "python": platform.python_version(),
         "scikit-learn": version("scikit-learn"),
         "methods": {name: words_of(cls).title for name, cls in CONSENSUS.items()},
-        "default method": options.DEFAULT_METHOD,
+        "default method": DEFAULT_METHOD,
         "threads": numba.get_num_threads(),
         "memory limit": f"{format_bytes(limit)} for one array over pairs of objects or "
         "one table; set COTERIE_MEMORY_LIMIT to change it",
@@ -79,20 +67,19 @@ def _extra_state(extra: str) -> str:
     return "installed" if not missing else f'missing: pip install "coterie[{extra}]"'
 
 
-def _contents(
-    path: Path, separator: str | None, no_header: bool, missing: list[str]
-) -> dict[str, Any]:
+def _contents(path: Path, options: TableOptions) -> dict[str, Any]:
     from coterie.cli._tables import file_kind, read_table
 
     if file_kind(path) == ".npz":
         return _ensemble_facts(path)
-    return _table_facts(read_table(path, separator=separator, header=not no_header), missing)
+    table = read_table(path, separator=options.separator, header=not options.no_header)
+    return _table_facts(table, options.missing or [])
 
 
 def _ensemble_facts(path: Path) -> dict[str, Any]:
     import numpy as np
 
-    from coterie.cli.consense import load_ensemble
+    from coterie.cli._input import load_ensemble
 
     ensemble = load_ensemble(path)
     groups, counts = np.unique(ensemble.groups, return_counts=True)
@@ -158,17 +145,12 @@ def _column_facts(series: pl.Series, missing: list[str]) -> str:
 
 
 def _print_facts(facts: dict[str, Any]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from coterie.cli._console import output_console
-
-    grid = Table.grid(padding=(0, 2))
+    grid = Grid.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column()
     for name, value in facts.items():
         if isinstance(value, dict):
-            inner = Table.grid(padding=(0, 2))
+            inner = Grid.grid(padding=(0, 2))
             for key, text in value.items():
                 inner.add_row(Text(str(key)), Text(str(text)))
             grid.add_row(name, inner)

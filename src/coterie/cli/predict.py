@@ -3,70 +3,52 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-import typer
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
-from coterie.cli import _options as options
+from coterie._model_file import SavedModel, load_model
+from coterie._reading import row_name_column
+from coterie.cli._console import step
 from coterie.cli._errors import InputError, did_you_mean, refused_input
+from coterie.cli._genes import prepare_expression, transposed
+from coterie.cli._options import Destinations, TableOptions
+from coterie.cli._output import check_destinations, print_results, write_files
+from coterie.cli._tables import (
+    NotNumbers,
+    Table,
+    as_numbers,
+    check_file,
+    check_finite,
+    mark_missing,
+    names_of_objects,
+    read_table,
+)
+from coterie.preparation import TablePreparation
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from coterie._model_file import SavedModel
-    from coterie.cli._tables import Table
-
-__all__ = ["predict"]
+__all__ = ["predict_table"]
 
 
-def predict(
-    model: Annotated[
-        Path,
-        typer.Argument(
-            metavar="MODEL",
-            help="A model that 'coterie cluster --save-model' wrote (.npz).",
-            show_default=False,
-        ),
-    ],
-    data: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DATA",
-            help="Table with the columns of the model, a row per object: .csv, .tsv (also .gz), "
-            ".parquet or .npy; - for CSV on standard input. Other columns are left aside.",
-            show_default=False,
-        ),
-    ],
-    id_column: options.Id = None,
-    separator: options.Separator = None,
-    no_header: options.NoHeader = False,
-    output: options.Output = None,
-    raw_text: options.RawText = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+def predict_table(
+    model: Path, data: Path, options: TableOptions, to: Destinations, *, transpose: bool = False
 ) -> None:
-    """Put new rows into the clusters of a saved model.
-
-    The result is one row per object: its name (or row number from 0), its cluster and its
-    confidence in [0, 1], by the same measure as that of 'coterie cluster'.
-    """
-    from coterie.cli._console import step
-    from coterie.cli._output import Destinations
-    from coterie.cli._tables import _ids, check_file, read_table
-
-    destinations = Destinations(output, as_json, None, None, quiet, raw_text=raw_text)
-    destinations.check(data)
+    """Put the rows of a table into the clusters of a saved model."""
+    check_destinations(to, data)
     check_file(model)
-    with step(f"Reading {data}", quiet=quiet), refused_input():
-        from coterie._model_file import load_model
-
+    with step(f"Reading {data}", quiet=to.quiet), refused_input():
         saved = load_model(model)
-        table = read_table(data, separator=separator, header=not no_header)
-        X = _features(table, saved)
-        if id_column is not None:
+        table = read_table(data, separator=options.separator, header=not options.no_header)
+        id_column = options.id_column
+        if transpose:
+            table, id_column = transposed(table, id_column, lambda words: None)
+        elif id_column is None:
+            id_column = row_name_column(table.frame)
+        else:
             table.column(id_column, "--id")
-        ids = _ids(table, id_column)
+        ids = names_of_objects(table, id_column)
+        X = _features(table, saved)
     rows = saved.generator.transform(X)
     clusters, confidence = saved.consensus.predict(rows), saved.consensus.predict_confidence(rows)
     summary: dict[str, Any] = {
@@ -79,14 +61,16 @@ def predict(
             "truth": None,
         },
     }
-    destinations.write_files(summary)
-    if as_json or output is None or str(output) == "-":
-        destinations._replace(output=None if as_json else Path("-")).print(summary)
+    write_files(summary, to)
+    if to.as_json or to.output is None or str(to.output) == "-":
+        print_results(summary, to._replace(output=None if to.as_json else Path("-")))
 
 
 def _features(table: Table, saved: SavedModel) -> NDArray[np.float64]:
     """Return the features of the model from the columns of a table."""
-    preparation = saved.preparation or {}
+    preparation = dict(saved.preparation or {})
+    if "expression" in preparation:
+        table = prepare_expression(table, preparation.pop("expression"))
     if "table" in preparation:
         return _prepared(table, preparation)
     n_features = saved.generator.n_features_in_
@@ -101,11 +85,6 @@ def _features(table: Table, saved: SavedModel) -> NDArray[np.float64]:
 
 def _prepared(table: Table, preparation: dict[str, Any]) -> NDArray[np.float64]:
     """Prepare a table as that of the model was; columns that were left out need not be there."""
-    import polars as pl
-
-    from coterie import TablePreparation
-    from coterie.cli._tables import mark_missing
-
     prepare = TablePreparation.from_dict(preparation["table"])
     _known(table, [column.name for column in prepare.columns_ if column.is_used])
     empty = pl.lit(None, dtype=pl.String)
@@ -129,10 +108,6 @@ def _known(table: Table, names: list[str]) -> list[str]:
 
 def _numbers(table: Table, names: list[str]) -> NDArray[np.float64]:
     """Return columns of numbers, none of them missing."""
-    import numpy as np
-
-    from coterie.cli._tables import NotNumbers, _check_finite, as_numbers
-
     columns = []
     for name in names:
         column = as_numbers(table.frame[name])
@@ -148,5 +123,5 @@ def _numbers(table: Table, names: list[str]) -> NDArray[np.float64]:
             )
         columns.append(column)
     X = np.column_stack(columns)
-    _check_finite(X, names)
+    check_finite(X, names)
     return X

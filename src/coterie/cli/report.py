@@ -3,110 +3,59 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
 
-import typer
-
-from coterie.cli import _options as options
+from coterie._reading import read_json
 from coterie.cli._errors import InputError, refused_input
+from coterie.cli._options import (
+    FEATURE_OPTIONS,
+    Chosen,
+    Destinations,
+    Partitioning,
+    Preparing,
+    TableOptions,
+)
+from coterie.cli._output import check_destinations, print_results, write_files
+from coterie.cli._tables import check_file, file_kind
+from coterie.cli.cluster import cluster_table
+from coterie.cli.consense import consense_labels
 
-__all__ = ["report"]
+__all__ = ["write_any_report"]
 
 
-def report(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="A table of features (.csv, .tsv, .parquet, .npy), an ensemble (.npz), a table "
-            "of labels (with --labels), or a result that --json printed (.json).",
-            show_default=False,
-        ),
-    ],
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FILE.html", help="Where the report goes."),
-    ] = Path("report.html"),
-    labels: Annotated[
-        bool,
-        typer.Option(
-            "--labels",
-            help="The columns are clusterings, as for 'coterie consense', not features.",
-            rich_help_panel="Input",
-        ),
-    ] = False,
-    truth: options.Truth = None,
-    id_column: options.Id = None,
-    columns: options.Columns = None,
-    exclude: options.Exclude = None,
-    separator: options.Separator = None,
-    no_header: options.NoHeader = False,
-    missing: options.Missing = None,
-    raw: options.Raw = False,
-    standardize: options.Standardize = False,
-    impute: options.Impute = None,
-    clusters: options.Clusters = None,
-    method: options.Method = None,
-    settings: options.Set = None,
-    seed: options.Seed = 0,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+def write_any_report(
+    file: Path,
+    table: TableOptions,
+    preparing: Preparing,
+    chosen: Chosen,
+    to: Destinations,
+    *,
+    labels: bool,
+    seed: int,
 ) -> None:
-    """Write a report that opens in any browser, without a network.
-
-    Short for 'coterie cluster FILE --report report.html' (or 'coterie consense'), which have
-    more options. A result that --json printed is shown as it is.
-    """
-    from coterie.cli._output import Destinations
-    from coterie.cli._tables import file_kind
-
-    destinations = Destinations(None, as_json, output, None, quiet, labels_to_pipe=False)
+    """Write a report on a table, on clusterings or on a result that --json printed."""
     kind = file_kind(file)
-    table: dict[str, Any] = {
-        "truth": truth,
-        "id_column": id_column,
-        "columns": columns,
-        "exclude": exclude,
-        "separator": separator,
-        "no_header": no_header,
-        "missing": missing,
-        "clusters": clusters,
-        "method": method,
-        "settings": settings,
-    }
     if kind == ".json":
-        given = [name for name, value in table.items() if value]
-        if given or labels or raw or standardize or impute or seed:
+        if any((*table, *preparing, *chosen, labels, seed)):
             raise InputError(
                 f"{file} is a finished result and is shown as it is; leave out the options that "
                 "say how to find one."
             )
-        _show_result(file, destinations)
+        _show_result(file, to)
     elif kind == ".npz" or labels:
-        if raw or standardize or impute:
-            raise InputError("--raw, --standardize and --impute are for features, not for labels.")
-        from coterie.cli.consense import consense_labels
-
-        consense_labels(file, destinations, seed=seed, **table)
+        if any(preparing):
+            raise InputError(f"{FEATURE_OPTIONS} are for features, not for labels.")
+        consense_labels(file, table, chosen, to, seed=seed, labels_to_pipe=False)
     else:
-        from coterie.cli._run import Partitioning
-        from coterie.cli._tables import Preparing
-        from coterie.cli.cluster import cluster_table
-
-        filling = None if impute is None else impute.value
-        preparing = Preparing(raw, standardize, filling, seed)
-        cluster_table(file, destinations, preparing, Partitioning(seed=seed), **table)
-    if not quiet and not as_json:
-        print(f"{output}: open it in a browser.")
+        parts = Partitioning(seed=seed)
+        cluster_table(file, table, preparing, parts, chosen, to, labels_to_pipe=False)
+    if not to.quiet and not to.as_json:
+        print(f"{to.report}: open it in a browser.")
 
 
-def _show_result(file: Path, destinations: Any) -> None:
+def _show_result(file: Path, to: Destinations) -> None:
     """Render what --json printed."""
-    from coterie._reading import read_json
-    from coterie.cli._tables import check_file
-
     check_file(file)
-    destinations.check(file)
+    check_destinations(to, file)
     with refused_input():
         summary = read_json(file)
     needed = ("format", "objects", "cuts", "consensus", "ensemble")
@@ -114,11 +63,11 @@ def _show_result(file: Path, destinations: Any) -> None:
     if not isinstance(summary, dict) or any(key not in summary for key in needed):
         raise InputError(other)
     try:
-        destinations.write_files(summary)
+        write_files(summary, to)
     except (OSError, InputError):
         raise
     except Exception as error:  # of any kind, by what is missing in somebody else's JSON
         tells = isinstance(error, ImportError) or "must be of format" in str(error)
         raise InputError(str(error) if tells else other) from error
-    if destinations.json:
-        destinations.print(summary)
+    if to.as_json:
+        print_results(summary, to)

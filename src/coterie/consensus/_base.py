@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from coterie._about import MethodWords
 from coterie._checks import check_random_state
 from coterie._labels import order_by_size
+from coterie._limits import kernel_threads, limit_memory
 from coterie._notebook import FittedRepr
 from coterie._reading import check_table
 from coterie.blocks import LabelBlocks, Rule, as_label_blocks, is_blocks
@@ -27,6 +28,7 @@ from coterie.consensus._in_blocks import (
     SampleLabels,
     place_blocks,
 )
+from coterie.consensus._parameters import Check, check_parameters, complete_docstring
 from coterie.consensus._unlabelled import (
     extend_attributes,
     is_one_cluster,
@@ -47,7 +49,11 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
     object and the members of a cluster. Confidence is the same measure for all methods, so that
     they can be compared.
 
-    Two things are the same for all methods, and done here:
+    These are the same for all methods, and done here:
+
+    - Parameters are checked by the rules of `_parameters.py` and of `rules`; descriptions of
+      shared parameters and attributes are added to the docstring.
+    - `n_jobs` and `memory_limit`, where a method has them, hold while `fit` runs.
 
     - Objects that no partition labels are left out of `_fit`. They go to the largest cluster,
       with confidence 0, and attributes over objects are extended to them (`_unlabelled.py`).
@@ -60,6 +66,10 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
     """Whether ``n_clusters=None`` is possible."""
     confidence_is_membership = False
     """Whether confidence is the membership in the own cluster, and not the share of votes."""
+    rules: ClassVar[Mapping[str, Check]] = {}
+    """Checks of parameters that `_parameters.RULES` does not have, by name."""
+    objective: ClassVar[str]
+    """What the second column of `history_` holds, where there is a history."""
     about: ClassVar[MethodWords]
     """What is told about the method."""
     exceptions: ClassVar[dict[str, str]] = {}
@@ -69,8 +79,13 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
     object_parameters: tuple[str, ...] = ()
     """Parameters that may be arrays with a row per object, and then say the number of clusters."""
 
-    n_clusters: int | None
+    n_clusters: Any
     labels_: NDArray[np.int64]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "about" in vars(cls):  # a method, not a base of methods
+            complete_docstring(cls)
 
     def fit(self, X: ArrayLike | Ensemble | Any, y: Any = None) -> Self:
         """Find the consensus of an ensemble.
@@ -89,9 +104,12 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
         """
         self.__dict__.pop("_placement", None)  # of an earlier fit to blocks
         if is_blocks(X):
-            return self._fit_in_blocks(as_label_blocks(X))
+            check_parameters(self)
+            with self._limits():
+                return self._fit_in_blocks(as_label_blocks(X))
         ensemble = as_ensemble(X)
         self._remember_columns(X, ensemble)
+        check_parameters(self)
         check_n_clusters(self, self.n_clusters, ensemble.n_objects)
         self.ensemble_ = ensemble
         labelled = labelled_objects(ensemble)
@@ -99,11 +117,11 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
         # More clusters than labelled objects: then the others are needed as clusters.
         is_whole = n_labelled == ensemble.n_objects or (self.n_clusters or 1) > n_labelled
         part = ensemble if is_whole else labelled_part(ensemble, labelled)
-        with self._settings_for(part, labelled):
+        with self._settings_for(part, labelled), self._limits():
             self.labels_ = order_by_size(self._fit(part))
-        self.n_clusters_ = int(self.labels_.max()) + 1
-        self._votes = ClusterVotes.tally(part, self.labels_, self.n_clusters_)
-        self.confidence_ = self._confidence(part)
+            self.n_clusters_ = int(self.labels_.max()) + 1
+            self._votes = ClusterVotes.tally(part, self.labels_, self.n_clusters_)
+            self.confidence_ = self._confidence(part)
         if not is_whole:
             extend_attributes(self, labelled)
             warnings.warn(
@@ -148,7 +166,8 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
         labels = self._predict_codes(codes)
         if self.confidence_is_membership and "_placement" not in self.__dict__:
             confidence = self.predict_proba(X)[np.arange(len(labels)), labels]
-            return np.where((codes >= 0).any(axis=1), confidence, 0.0)
+            # Memberships sum to 1 up to rounding, so one can be larger than 1 by the last bit.
+            return np.where((codes >= 0).any(axis=1), np.minimum(confidence, 1.0), 0.0)
         return self._votes.confidence_of_rows(codes, labels)
 
     def _fit_in_blocks(self, blocks: LabelBlocks) -> Self:
@@ -258,6 +277,15 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
         self._votes = ClusterVotes.tally(part, self.labels_, self.n_clusters_)
         self._confidence(part)
         self.labels_, self.confidence_ = labels, confidence
+
+    @contextmanager
+    def _limits(self) -> Iterator[None]:
+        """Hold the number of threads and the memory limit, where the method has them."""
+        with (
+            kernel_threads(getattr(self, "n_jobs", None)),
+            limit_memory(getattr(self, "memory_limit", None)),
+        ):
+            yield
 
     @contextmanager
     def _settings_for(self, part: Ensemble, labelled: NDArray[np.bool_]) -> Iterator[None]:

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from coterie._about import BOTH_SEEN, LARGEST_MEMBERSHIP, LOURENCO, MethodWords
 from coterie._checks import check_random_state
-from coterie.consensus._base import BaseConsensus
+from coterie.consensus._parameters import one_of
 from coterie.consensus._peace import Array, Problem
 from coterie.consensus._soft import (
-    check_choice,
-    check_count,
+    SoftConsensus,
     check_init,
-    check_tolerance,
     draw_memberships,
     largest_cluster_first,
     run_starts,
@@ -163,7 +160,7 @@ def grow_memberships(
     return Growth(GrowthRun(history[-1], len(history) - 1, converged), Y, history)
 
 
-class BaumEagon(BaseConsensus):
+class BaumEagon(SoftConsensus):
     """Soft consensus by factorising co-association, with the transform of Baum and Eagon.
 
     Memberships y_i in the probability simplex are sought whose products y_i'y_j are nearest to
@@ -191,8 +188,6 @@ class BaumEagon(BaseConsensus):
         A start has converged when a step lowers its mean squared error by no more than this.
     max_iter : int, default=10000
         The most steps of a start.
-    random_state : int, RandomState or None, default=None
-        Seed of the starts.
 
     Attributes
     ----------
@@ -215,10 +210,6 @@ class BaumEagon(BaseConsensus):
         For every start: error, n_iter, converged.
     confidence_ : ndarray of shape (n_objects,)
         The largest membership of each object.
-    ensemble_ : Ensemble
-        What was fitted.
-    n_features_in_ : int
-        Number of partitions.
 
     Warns
     -----
@@ -302,6 +293,8 @@ class BaumEagon(BaseConsensus):
     confidence_is_membership = True
     saved_state = ("membership_",)
 
+    rules: ClassVar = {"solver": one_of("auto", "paper"), "diagonal": one_of(False, True)}
+
     def __init__(
         self,
         n_clusters: int = 2,
@@ -312,6 +305,7 @@ class BaumEagon(BaseConsensus):
         diagonal: bool = True,
         tol: float = 1e-7,
         max_iter: int = 10_000,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -321,13 +315,10 @@ class BaumEagon(BaseConsensus):
         self.diagonal = diagonal
         self.tol = tol
         self.max_iter = max_iter
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        check_choice("solver", self.solver, ("auto", "paper"))
-        check_tolerance("tol", self.tol)
-        for name in ("n_init", "max_iter"):
-            check_count(name, getattr(self, name))
         given = check_init(self.init, self.n_clusters, ensemble.n_objects)
         if given is not None:
             starts = [given]
@@ -371,26 +362,10 @@ class BaumEagon(BaseConsensus):
     def _confidence(self, ensemble: Ensemble) -> Array:
         return self.membership_.max(axis=1)
 
-    def predict_proba(self, X: ArrayLike | Ensemble | Any) -> Array:
-        """Return the memberships of new label rows, those of the objects of the fit being fixed.
-
-        Parameters
-        ----------
-        X : Ensemble or array-like of shape (n_new, n_partitions)
-            As for `predict`.
-
-        Returns
-        -------
-        membership : ndarray of shape (n_new, k)
-            Columns as in `membership_`. A row without any label gets 1/k everywhere.
-        """
-        check_is_fitted(self)
-        return self._place(self._encode(X))
-
     def _predict(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
-        return np.argmax(self._place(codes)[:, : self.n_clusters_], axis=1)
+        return np.argmax(self._memberships(codes)[:, : self.n_clusters_], axis=1)
 
-    def _place(self, codes: NDArray[np.int32]) -> Array:
+    def _memberships(self, codes: NDArray[np.int32]) -> Array:
         """Minimise |s - M y|^2 over the simplex for each row, s its co-association."""
         from coterie._kernels.baum_eagon import fit_rows
         from coterie._kernels.coassociation import count_block, count_dtype, observe_block

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from coterie._graphs import (
 from coterie._kernels.clusters import add_rows
 from coterie._limits import check_fits, one_thread
 from coterie.consensus._base import BaseConsensus
+from coterie.consensus._parameters import one_of
 from coterie.consensus._wspa import cosine_factor
 from coterie.ensemble import Ensemble
 
@@ -125,8 +126,6 @@ class CoassociationKMeans(BaseConsensus):
 
     Parameters
     ----------
-    n_clusters : int, default=2
-        Number of clusters. The method does not find it by itself.
     weighted : bool, default=False
         Use the similarity Psi of `WSPA` instead: the mean cosine of the posteriors of two objects
         (wCo-as [2]_). The ensemble must have posteriors; hard labels are posteriors of 0 and 1,
@@ -135,27 +134,13 @@ class CoassociationKMeans(BaseConsensus):
         Number of starts; the one with the smallest sum of squares is returned.
     max_iter : int, default=300
         The most steps of one start.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the starts.
 
     Attributes
     ----------
-    labels_ : ndarray of int64, shape (n_objects,)
-        Consecutive from 0, largest cluster first.
-    n_clusters_ : int
-        Number of clusters.
     inertia_ : float
         Sum of the squared distances of objects to their centres.
     n_iter_ : int
         Steps of the returned start.
-    confidence_ : ndarray of shape (n_objects,)
-        How safe the object's place is, by one measure for all methods: of the support for its
-        own cluster and for the best other one, the share of its own. Near 0.5 the other would
-        do as well.
-    ensemble_ : Ensemble
-        What was fitted.
-    n_features_in_ : int
-        Number of partitions.
 
     See Also
     --------
@@ -210,26 +195,31 @@ class CoassociationKMeans(BaseConsensus):
 
     finds_n_clusters = False
 
+    rules: ClassVar = {"weighted": one_of(False, True)}
+
     def __init__(
         self,
-        n_clusters: int | None = 2,
+        n_clusters: int = 2,
         *,
         weighted: bool = False,
         n_init: int = 10,
         max_iter: int = 300,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.weighted = weighted
         self.n_init = n_init
         self.max_iter = max_iter
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
         for name in ("n_init", "max_iter"):
             if not getattr(self, name) >= 1:
                 raise ValueError(f"{name} must be at least 1; got {getattr(self, name)}.")
-        assert self.n_clusters is not None
         found = self._cluster(ensemble)
         self.inertia_ = found.inertia
         self.n_iter_ = found.n_iter
@@ -237,7 +227,6 @@ class CoassociationKMeans(BaseConsensus):
 
     @one_thread()
     def _cluster(self, ensemble: Ensemble) -> KMeansResult:
-        assert self.n_clusters is not None
         options = {
             "n_init": self.n_init,
             "max_iter": self.max_iter,

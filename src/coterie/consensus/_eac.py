@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coterie._about import BOTH_SEEN, TREE_COST, MethodWords
-from coterie._checks import check_choice
-from coterie._limits import memory_limit_bytes
 from coterie._linkage import (
     Regime,
     Tree,
@@ -18,6 +16,8 @@ from coterie._linkage import (
     scipy_linkage,
     single_tree,
 )
+from coterie.consensus._curve import ClusterNumberCurve
+from coterie.consensus._parameters import one_of
 from coterie.consensus._tree import TreeConsensus
 from coterie.ensemble import Ensemble, compact_codes
 
@@ -34,17 +34,16 @@ def evidence_tree(
     linkage: str,
     *,
     regime: Regime = "auto",
-    memory_limit: int | str | None = None,
 ) -> tuple[Tree, NDArray[np.float64]]:
     """Merge objects by their co-association; return the tree, and in SciPy's format."""
     if linkage in ("weighted", "ward", "centroid", "median") and ensemble.n_objects > 1:
-        return scipy_linkage(ensemble, linkage, memory_limit=memory_limit)
+        return scipy_linkage(ensemble, linkage)
     if linkage == "average":
-        tree = average_tree(ensemble, regime=regime, memory_limit=memory_limit)
+        tree = average_tree(ensemble, regime=regime)
     elif linkage == "single":
         tree = single_tree(ensemble)
     else:
-        tree = complete_tree(ensemble, memory_limit=memory_limit)
+        tree = complete_tree(ensemble)
     return tree, tree.to_scipy(1.0 - tree.link)
 
 
@@ -84,31 +83,14 @@ class EAC(TreeConsensus):
         Number of clusters. Default: the one with the longest lifetime.
     linkage : {'average', 'single', 'complete', 'weighted', 'ward', 'centroid', 'median'}
         How the distance of two clusters is read from their pairs of objects.
-    regime : {'auto', 'triangle', 'matrix-free'}, default='auto'
-        For average linkage: keep the sums over pairs of clusters, or make them from the labels.
-        By default they are kept as soon as they fit `memory_limit`.
-    memory_limit : int or str, optional
-        The most bytes that an array over pairs may take, or a size such as ``'4GB'``. Default:
-        the environment variable ``COTERIE_MEMORY_LIMIT``, else 2 GB.
 
     Attributes
     ----------
-    labels_ : ndarray of int64, shape (n_objects,)
-        Consecutive from 0, largest cluster first.
-    n_clusters_ : int
-        Number of clusters found.
     linkage_ : ndarray of shape (n_objects - 1, 4)
         The tree in the format of `scipy.cluster.hierarchy`; heights are 1 - co-association.
-    lifetimes_ : ndarray of shape (max(n_objects - 2, 0),)
-        How long 2, 3, ..., n_objects - 1 clusters last.
-    confidence_ : ndarray of shape (n_objects,)
-        How safe the object's place is, by one measure for all methods: of the support for its
-        own cluster and for the best other one, the share of its own. Near 0.5 the other would
-        do as well.
-    ensemble_ : Ensemble
-        What was fitted.
-    n_features_in_ : int
-        Number of partitions.
+    n_clusters_curve_ : mapping
+        Lifetime of 2, 3, ..., n_objects - 1 clusters, by the number of clusters; the largest is
+        best.
 
     Notes
     -----
@@ -170,6 +152,8 @@ class EAC(TreeConsensus):
         ),
     )
 
+    rules: ClassVar = {"linkage": one_of(*LINKAGES)}
+
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -177,23 +161,21 @@ class EAC(TreeConsensus):
         linkage: str = "average",
         regime: Regime = "auto",
         memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.linkage = linkage
         self.regime = regime
         self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        check_choice("linkage", self.linkage, LINKAGES)
-        check_choice("regime", self.regime, get_args(Regime))
-        memory_limit_bytes(self.memory_limit)
-        tree, self.linkage_ = evidence_tree(
-            ensemble, self.linkage, regime=self.regime, memory_limit=self.memory_limit
-        )
-        self.lifetimes_ = cluster_lifetimes(self.linkage_[:, 2])
+        tree, self.linkage_ = evidence_tree(ensemble, self.linkage, regime=self.regime)
+        lifetimes = cluster_lifetimes(self.linkage_[:, 2])
+        self.n_clusters_curve_ = ClusterNumberCurve("lifetime", 2, lifetimes, larger_is_better=True)
         n_clusters = self.n_clusters
         if n_clusters is None:
-            n_clusters = longest_lived(self.lifetimes_, tree.link)
+            n_clusters = longest_lived(lifetimes, tree.link)
         return tree.cut(n_clusters)
 
     def _predict(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:

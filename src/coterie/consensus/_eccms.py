@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from coterie._about import IN_NO_CLUSTER, MethodWords
+from coterie._checks import check_integer
 from coterie._graphs import incidence_of
 from coterie._limits import check_fits, one_thread
 from coterie._linkage import Tree, merge_sums
 from coterie._progress import track_progress
+from coterie.consensus._parameters import number
 from coterie.consensus._tree import TreeConsensus
 from coterie.consensus._weights import cluster_weights
 from coterie.ensemble import Ensemble
@@ -40,8 +43,8 @@ def enhance(
     smoothness: float,
     max_iter: int,
     tol: float,
-) -> tuple[NDArray[np.float64], int]:
-    """Return C that minimises tr(C'LC) + smoothness / 2 |A - C|^2, and the number of iterations.
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return C that minimises tr(C'LC) + smoothness / 2 |A - C|^2, and the change by iteration.
 
     L is the Laplacian of H. C is symmetric, lies in [0, 1], and equals A where H > 0. The problem
     is convex and is solved by ADMM: C without the constraints, F its projection on them, U the sum
@@ -60,6 +63,7 @@ def enhance(
         if len(b) > 1
     ]
     F, U = A.copy(), np.zeros_like(A)
+    changes = []
     with track_progress("self-enhancement", max_iter) as done:
         for n_iter in range(1, max_iter + 1):
             right = smoothness * A + _PENALTY * (F - U)
@@ -72,10 +76,10 @@ def enhance(
             F[known] = A[known]
             U += C - F
             done[0] = n_iter
-            change = max(np.linalg.norm(C - F), np.linalg.norm(F - before)) / n
-            if change < tol:
+            changes.append(max(np.linalg.norm(C - F), np.linalg.norm(F - before)) / n)
+            if changes[-1] < tol:
                 break
-    return F, n_iter
+    return F, np.array(changes)
 
 
 class ECCMS(TreeConsensus):
@@ -91,8 +95,6 @@ class ECCMS(TreeConsensus):
 
     Parameters
     ----------
-    n_clusters : int, default=2
-        Number of clusters. The method does not find it by itself.
     alpha : float, default=0.8
         Smallest co-association of a certain pair, in (0, 1].
     smoothness : float, default=0.4
@@ -104,26 +106,15 @@ class ECCMS(TreeConsensus):
         Root mean square change of the matrix at which the iterations end.
     max_objects : int, default=5000
         With more objects there is an error instead of a very long computation.
-    memory_limit : int or str, optional
-        Memory limit for pairwise arrays, in bytes or as a size such as ``'4GB'``. Default: the
-        environment variable ``COTERIE_MEMORY_LIMIT``, else 2 GB.
 
     Attributes
     ----------
-    labels_ : ndarray of int64, shape (n_objects,)
-        Consecutive from 0, largest cluster first.
-    n_clusters_ : int
-        Number of clusters.
     linkage_ : ndarray of shape (n_objects - 1, 4)
         The tree in the format of `scipy.cluster.hierarchy`; heights are 1 - similarity.
     n_iter_ : int
         Number of iterations.
-    confidence_ : ndarray of shape (n_objects,)
-        Confidence in [0, 1]: support for the object's own cluster / (own + best other cluster).
-    ensemble_ : Ensemble
-        What was fitted.
-    n_features_in_ : int
-        Number of partitions.
+    history_ : ndarray of shape (n_iter_, 2)
+        Iteration, and root mean square change of the matrix in it.
 
     See Also
     --------
@@ -170,6 +161,12 @@ class ECCMS(TreeConsensus):
         ),
     )
     finds_n_clusters = False
+    objective = "change of the matrix"
+    rules: ClassVar = {
+        "alpha": number(positive=True, at_most=1),
+        "smoothness": number(positive=True),
+        "max_objects": partial(check_integer, at_least=1),
+    }
 
     def __init__(
         self,
@@ -181,6 +178,7 @@ class ECCMS(TreeConsensus):
         tol: float = 1e-6,
         max_objects: int = 5000,
         memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.alpha = alpha
@@ -189,6 +187,7 @@ class ECCMS(TreeConsensus):
         self.tol = tol
         self.max_objects = max_objects
         self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
         self._check(ensemble)
@@ -197,23 +196,15 @@ class ECCMS(TreeConsensus):
         H[self.alpha - 1e-12 > H] = 0.0
         A = shared_weight(ensemble, cluster_weights(ensemble, _THETA))
         np.fill_diagonal(A, 1.0)
-        C, self.n_iter_ = enhance(
-            A, H, smoothness=self.smoothness, max_iter=self.max_iter, tol=self.tol
-        )
+        C, changes = enhance(A, H, smoothness=self.smoothness, max_iter=self.max_iter, tol=self.tol)
+        self.n_iter_ = len(changes)
+        self.history_ = np.column_stack([np.arange(1, self.n_iter_ + 1), changes])
         triangle = C[np.tril_indices(len(C), -1)]
         first, second, link = merge_sums(triangle, np.ones(len(C)), _TIE)
         return self._keep_and_cut(Tree.of_merges(first, second, link, _TIE))
 
     def _check(self, ensemble: Ensemble) -> None:
         n = ensemble.n_objects
-        if not isinstance(self.alpha, Real) or not 0 < self.alpha <= 1:
-            raise ValueError(f"alpha must be a number in (0, 1]; got {self.alpha!r}.")
-        if not isinstance(self.smoothness, Real) or not 0 < self.smoothness < np.inf:
-            raise ValueError(
-                f"smoothness must be a positive, finite number; got {self.smoothness!r}."
-            )
-        if not self.max_iter >= 1:
-            raise ValueError(f"max_iter must be at least 1; got {self.max_iter!r}.")
         if n > self.max_objects:
             raise ValueError(
                 f"ECCMS takes time that grows with the cube of the number of objects; there are "
@@ -222,6 +213,5 @@ class ECCMS(TreeConsensus):
         check_fits(
             8 * _ARRAYS * n**2,
             f"the matrices of all pairs of {n} objects",
-            limit=self.memory_limit,
             hint="Use LWEA, which needs none",
         )

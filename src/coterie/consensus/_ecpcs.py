@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,14 @@ from coterie._limits import check_fits
 from coterie._linkage import Tree, merge_sums, tree_of_leaves
 from coterie.blocks import LabelBlocks, Rule
 from coterie.consensus._in_blocks import MetaClusters
+from coterie.consensus._mcla import number_parts
+from coterie.consensus._parameters import one_of
 from coterie.consensus._trajectories import trajectory_similarity
 from coterie.consensus._tree import TreeConsensus
-from coterie.consensus._weights import check_n_steps, jaccard
+from coterie.consensus._weights import jaccard
 from coterie.ensemble import Ensemble
 
 __all__ = ["ECPCS"]
-
-METHODS = ("mc", "hc")
 
 _TIE = 1e-12  # mean similarities that differ by less are equal
 
@@ -42,18 +42,10 @@ def cut_clusters(
     """Return (K,): the meta-cluster of each cluster, numbered by the first cluster in each."""
     order = cluster_order(ensemble)
     found = spectral_cut(similarity[np.ix_(order, order)], n_parts, random_state=seed)
-    _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
-    parts = np.empty(len(order), dtype=np.int64)
-    parts[order] = np.argsort(np.argsort(first))[inverse]
-    return parts
+    return number_parts(found, order)
 
 
-def similarity_tree(
-    ensemble: Ensemble,
-    similarity: NDArray[np.float64],
-    *,
-    memory_limit: int | str | None = None,
-) -> Tree:
+def similarity_tree(ensemble: Ensemble, similarity: NDArray[np.float64]) -> Tree:
     """Merge objects by the mean similarity, over partitions, of the clusters that they are in."""
     from coterie._kernels.cluster_links import sum_cluster_similarities
 
@@ -62,7 +54,6 @@ def similarity_tree(
     check_fits(
         4 * n_rows * (n_rows - 1),
         f"the similarities of all pairs of {n_rows} distinct objects, which method='hc' needs,",
-        limit=memory_limit,
         hint="Use method='mc', which needs none",
     )
     sums = np.empty(n_rows * (n_rows - 1) // 2)
@@ -88,23 +79,14 @@ class ECPCS(TreeConsensus):
 
     Parameters
     ----------
-    n_clusters : int, default=2
-        Number of clusters. The method does not find it by itself.
     method : {'mc', 'hc'}, default='mc'
         Meta-clustering, whose cost grows linearly with the number of objects, or hierarchical
         clustering, which keeps the similarities of all pairs of distinct objects.
     n_steps : int, default=20
         Steps of the random walks.
-    memory_limit : int or str, optional
-        With 'hc': memory limit for pairwise arrays, in bytes or as a size such as ``'4GB'``.
-        Default: the environment variable ``COTERIE_MEMORY_LIMIT``, else 2 GB.
-    random_state : int, RandomState instance or None, default=None
-        With 'mc': seed of the cut of the clusters.
 
     Attributes
     ----------
-    labels_ : ndarray of int64, shape (n_objects,)
-        Consecutive from 0, largest cluster first.
     n_clusters_ : int
         Number of clusters found. With 'mc' there are fewer than `n_clusters` if no object goes to
         some meta-cluster.
@@ -114,12 +96,6 @@ class ECPCS(TreeConsensus):
         With 'mc': the meta-cluster of each cluster of each partition.
     linkage_ : ndarray of shape (n_objects - 1, 4)
         With 'hc': the tree in the format of `scipy.cluster.hierarchy`; heights are 1 - similarity.
-    confidence_ : ndarray of shape (n_objects,)
-        Confidence in [0, 1]: support for the object's own cluster / (own + best other cluster).
-    ensemble_ : Ensemble
-        What was fitted.
-    n_features_in_ : int
-        Number of partitions.
 
     Warns
     -----
@@ -183,6 +159,7 @@ class ECPCS(TreeConsensus):
         "a group of clusters may be nobody's best: then there are fewer clusters, with a warning",
     )
     finds_n_clusters = False
+    rules: ClassVar = {"method": one_of("mc", "hc")}
 
     def __init__(
         self,
@@ -191,25 +168,21 @@ class ECPCS(TreeConsensus):
         method: Literal["mc", "hc"] = "mc",
         n_steps: int = 20,
         memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.method = method
         self.n_steps = n_steps
         self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        if self.method not in METHODS:
-            raise ValueError(f"method must be one of {METHODS}; got {self.method!r}.")
-        check_n_steps(self.n_steps)
         self.similarity_ = cluster_similarity(ensemble, self.n_steps)
         if self.method == "hc":
-            return self._keep_and_cut(
-                similarity_tree(ensemble, self.similarity_, memory_limit=self.memory_limit)
-            )
+            return self._keep_and_cut(similarity_tree(ensemble, self.similarity_))
         rule = self._meta_clusters(ensemble)
-        assert self.n_clusters is not None
         rows, _, inverse = ensemble.patterns
         chosen = rule(rows, 0)
         found = np.unique(chosen)
@@ -225,7 +198,6 @@ class ECPCS(TreeConsensus):
     def _fit_blocks(self, blocks: LabelBlocks) -> tuple[Rule, int]:
         if self.method != "mc":
             return super()._fit_blocks(blocks)
-        check_n_steps(self.n_steps)
         self.similarity_ = cluster_similarity(blocks, self.n_steps)
         rule = self._meta_clusters(blocks)
         return rule, int(rule.parts.max()) + 1
@@ -233,7 +205,6 @@ class ECPCS(TreeConsensus):
     def _meta_clusters(self, view: Ensemble | LabelBlocks) -> MetaClusters:
         """Cut the clusters by their similarity."""
         self.__dict__.pop("linkage_", None)  # of an earlier fit
-        assert self.n_clusters is not None
         self.cluster_labels_ = cut_clusters(
             view,
             self.similarity_,

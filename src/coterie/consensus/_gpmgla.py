@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from coterie._about import HUANG_2015, IN_NO_CLUSTER, MethodWords
 from coterie._graphs import as_seed, transfer_cut
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._linked_graph import LinkedGraph
+from coterie.consensus._parameters import number
 from coterie.consensus._weights import cluster_links, partition_weights
 from coterie.ensemble import Ensemble
 
@@ -28,27 +29,13 @@ class GPMGLA(BaseConsensus):
 
     Parameters
     ----------
-    n_clusters : int, default=2
-        Number of clusters. The method does not find it by itself.
     alpha : float, default=0.5
         Weight of the edges between objects and clusters beside those between clusters.
-    random_state : int, RandomState instance or None, default=None
-        Seed of k-means, the last step of the spectral cut.
 
     Attributes
     ----------
-    labels_ : ndarray of int64, shape (n_objects,)
-        Consecutive from 0, largest cluster first.
-    n_clusters_ : int
-        Number of clusters.
     weights_ : ndarray of shape (n_partitions,)
         Weight of each partition (NCAI), in [0, 1]; the largest is 1.
-    confidence_ : ndarray of shape (n_objects,)
-        Confidence in [0, 1]: support for the object's own cluster / (own + best other cluster).
-    ensemble_ : Ensemble
-        What was fitted.
-    n_features_in_ : int
-        Number of partitions.
 
     See Also
     --------
@@ -92,27 +79,29 @@ class GPMGLA(BaseConsensus):
         references=(HUANG_2015,),
     )
     finds_n_clusters = False
+    rules: ClassVar = {"alpha": number(positive=True)}
 
     def __init__(
         self,
         n_clusters: int = 2,
         *,
         alpha: float = 0.5,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.alpha = alpha
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        if not isinstance(self.alpha, Real) or not 0 < self.alpha < np.inf:
-            raise ValueError(f"alpha must be a positive, finite number; got {self.alpha!r}.")
         self.weights_ = partition_weights(ensemble)
         weights = np.repeat(self.weights_, ensemble.n_clusters)
         links = cluster_links(ensemble, weights)
         links /= max(_largest_link(links), 1e-300)
         np.fill_diagonal(links, 1.0)
-        assert self.n_clusters is not None
         graph = LinkedGraph(ensemble, np.diag(self.alpha * weights), links)
         return transfer_cut(graph, self.n_clusters, random_state=as_seed(self.random_state)).objects
 

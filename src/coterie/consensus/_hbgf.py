@@ -11,7 +11,6 @@ from coterie._about import FERN, MethodWords
 from coterie._graphs import (
     LabelGraph,
     as_seed,
-    check_partitioner,
     cluster_order,
     cut_bipartite_graph,
     incidence_of,
@@ -58,36 +57,16 @@ class HBGF(BaseConsensus):
 
     Parameters
     ----------
-    n_clusters : int, default=2
-        Number of clusters. The method does not find it by itself.
     partitioner : {'spectral', 'metis'}, default='spectral'
         How the graph is cut. 'spectral' allows clusters of any size and makes no graph. 'metis'
         makes parts of about the same size, so that on clusters of different sizes 'spectral' is
         right; it needs the package pymetis.
-    imbalance : float, default=0.05
-        With 'metis': by how much a part may be larger than the mean.
-    skip_first : bool, default=False
-        With 'spectral': use eigenvectors 2 to k+1 instead of 1 to k.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the partitioner.
 
     Attributes
     ----------
-    labels_ : ndarray of int64, shape (n_objects,)
-        Consecutive from 0, largest cluster first.
-    n_clusters_ : int
-        Number of clusters.
     cluster_labels_ : ndarray of int64, shape (K,)
         The part of each cluster of each partition, partition after partition; numbers as in
         `labels_`.
-    confidence_ : ndarray of shape (n_objects,)
-        How safe the object's place is, by one measure for all methods: of the support for its
-        own cluster and for the best other one, the share of its own. Near 0.5 the other would
-        do as well.
-    ensemble_ : Ensemble
-        What was fitted.
-    n_features_in_ : int
-        Number of partitions.
 
     See Also
     --------
@@ -150,22 +129,24 @@ class HBGF(BaseConsensus):
 
     def __init__(
         self,
-        n_clusters: int | None = 2,
+        n_clusters: int = 2,
         *,
         partitioner: Literal["spectral", "metis"] = "spectral",
         imbalance: float = 0.05,
         skip_first: bool = False,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.partitioner = partitioner
         self.imbalance = imbalance
         self.skip_first = skip_first
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        check_partitioner(self.partitioner, self.imbalance)
-        assert self.n_clusters is not None
         seed = as_seed(self.random_state)
         if self.partitioner == "metis":
             objects, clusters = cut_objects_and_clusters(
@@ -181,5 +162,4 @@ class HBGF(BaseConsensus):
         return objects
 
     def _fit_blocks(self, blocks: LabelBlocks) -> tuple[Rule, int]:
-        check_partitioner(self.partitioner, self.imbalance)
         return cut_in_blocks(self, blocks)

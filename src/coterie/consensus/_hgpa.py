@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,6 @@ from coterie._about import STREHL, MethodWords
 from coterie._graphs import (
     LabelGraph,
     as_seed,
-    check_partitioner,
     cluster_order,
     cluster_sizes,
     cut_hypergraph,
@@ -21,11 +20,11 @@ from coterie._graphs import (
 from coterie._kernels.coassociation import n_blocks, nearest_of_first
 from coterie._progress import track_progress
 from coterie.consensus._base import BaseConsensus
+from coterie.consensus._parameters import one_of
 from coterie.ensemble import Ensemble, compact_codes
 
 __all__ = ["HGPA"]
 
-PARTITIONERS = ("spectral", "hypergraph")
 _GROUPS = 1000  # vertices of the hypergraph, at most
 _GROUPS_PER_PART = 20  # but so many for each part
 
@@ -88,8 +87,6 @@ class HGPA(BaseConsensus):
 
     Parameters
     ----------
-    n_clusters : int, default=2
-        Number of clusters. The method does not find it by itself.
     partitioner : {'spectral', 'hypergraph'}, default='spectral'
         How the hypergraph is cut. 'spectral' is the normalised cut of the hypergraph [2]_: it
         allows clusters of any size, needs no extra package and finds the truth more often.
@@ -97,23 +94,6 @@ class HGPA(BaseConsensus):
         [3]_ and needs the package mtkahypar.
     imbalance : float, default=0.05
         With 'hypergraph': by how much a part may be larger than the mean.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the partitioner.
-
-    Attributes
-    ----------
-    labels_ : ndarray of int64, shape (n_objects,)
-        Consecutive from 0, largest cluster first.
-    n_clusters_ : int
-        Number of clusters.
-    confidence_ : ndarray of shape (n_objects,)
-        How safe the object's place is, by one measure for all methods: of the support for its
-        own cluster and for the best other one, the share of its own. Near 0.5 the other would
-        do as well.
-    ensemble_ : Ensemble
-        What was fitted.
-    n_features_in_ : int
-        Number of partitions.
 
     See Also
     --------
@@ -177,23 +157,26 @@ class HGPA(BaseConsensus):
     )
 
     finds_n_clusters = False
+    rules: ClassVar = {"partitioner": one_of("spectral", "hypergraph")}
 
     def __init__(
         self,
-        n_clusters: int | None = 2,
+        n_clusters: int = 2,
         *,
         partitioner: Literal["spectral", "hypergraph"] = "spectral",
         imbalance: float = 0.05,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.partitioner = partitioner
         self.imbalance = imbalance
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        check_partitioner(self.partitioner, self.imbalance, PARTITIONERS)
-        assert self.n_clusters is not None
         seed = as_seed(self.random_state)
         if self.partitioner == "hypergraph":
             return cut_clusters(ensemble, self.n_clusters, imbalance=self.imbalance, seed=seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,9 +93,21 @@ def least_counts(threshold: float, n_partitions: int) -> NDArray[np.int64]:
     return least
 
 
-def threshold_graph(
-    ensemble: Ensemble, threshold: float, *, memory_limit: int | str | None = None
-) -> ThresholdGraph:
+def check_threshold(name: str, value: Any) -> None:
+    """Raise unless the value is a number of at least 0 and below 1, or 'auto'."""
+    if isinstance(value, str) and value == "auto":
+        return
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(
+            f"{name} must be a number of at least 0 and below 1, or 'auto'; got {value!r}."
+        )
+    if not 0 <= float(value) < 1:
+        raise ValueError(
+            f"{name} must be at least 0 and below 1, or no edge is possible; got {value}."
+        )
+
+
+def threshold_graph(ensemble: Ensemble, threshold: float) -> ThresholdGraph:
     """Return the graph (2): an edge where more than this share of partitions say together."""
     from coterie._kernels.coassociation import Codes
     from coterie._kernels.normalized_edges import count_neighbours, find_neighbours
@@ -110,7 +122,6 @@ def threshold_graph(
     check_fits(
         4 * int(start[-1]),
         f"the threshold graph of {n_rows} distinct label rows with {int(start[-1]) // 2} edges",
-        limit=memory_limit,
         hint="Use a higher threshold or partitions with more clusters, which leave fewer edges",
     )
     with track_progress("neighbours", n_rows, n_rows) as done:
@@ -148,9 +159,7 @@ def scipy_tree(merges: Merges, n_objects: int) -> NDArray[np.float64]:
     return build(first, second, heights, n_objects)
 
 
-def scan_thresholds(
-    ensemble: Ensemble, n_clusters: int | None, *, memory_limit: int | str | None = None
-) -> list[Trial]:
+def scan_thresholds(ensemble: Ensemble, n_clusters: int | None) -> list[Trial]:
     """Cluster at each of `AUTO_THRESHOLDS`, and say how far the partitions agree.
 
     Candidates are the partitions that have `n_clusters` (or, if none has, as few as can be
@@ -162,7 +171,7 @@ def scan_thresholds(
     n = ensemble.n_objects
     found = []
     for threshold in AUTO_THRESHOLDS:
-        graph = threshold_graph(ensemble, threshold, memory_limit=memory_limit)
+        graph = threshold_graph(ensemble, threshold)
         found.append(merge_clusters(graph, threshold).cut(n, n_clusters or 1))
     numbers = np.array([int(labels.max()) + 1 for labels in found])
     fits = (numbers > 1) & (numbers < n) if n_clusters is None else numbers == numbers.min()
@@ -208,14 +217,9 @@ class HNE(BaseConsensus):
         adjusted Rand index; of equal ones the nearest to 0.30. With `n_clusters`, only those
         count that get down to it, or as near as can be had; without, only those that find
         something between one cluster and all objects apart, if there are any.
-    memory_limit : int or str, optional
-        The most bytes that the graph may take, or a size such as ``'4GB'``. Default: the
-        environment variable ``COTERIE_MEMORY_LIMIT``, else 2 GB.
 
     Attributes
     ----------
-    labels_ : ndarray of int64, shape (n_objects,)
-        Consecutive from 0, largest cluster first.
     n_clusters_ : int
         Number of clusters found. More than `n_clusters` if no edges were left to merge by.
     threshold_ : float
@@ -233,14 +237,6 @@ class HNE(BaseConsensus):
         height.
     normalized_edges_ : ndarray of shape (n_merges,)
         Normalized edges of the merges, before the unjoined.
-    confidence_ : ndarray of shape (n_objects,)
-        How safe the object's place is, by one measure for all methods: of the support for its
-        own cluster and for the best other one, the share of its own. Near 0.5 the other would
-        do as well.
-    ensemble_ : Ensemble
-        What was fitted.
-    n_features_in_ : int
-        Number of partitions.
 
     Warns
     -----
@@ -314,26 +310,28 @@ class HNE(BaseConsensus):
         "it stops where no edges are left, with a warning: there may be more clusters",
     )
 
+    rules: ClassVar = {"threshold": check_threshold}
+
     def __init__(
         self,
         n_clusters: int | None = None,
         *,
         threshold: float | str = 0.3,
         memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.threshold = threshold
         self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        self.threshold_ = self._check_threshold()
+        self.threshold_ = _PAPER if self.threshold == "auto" else float(self.threshold)
         self.threshold_scan_ = None
         if self.threshold == "auto":
-            self.threshold_scan_ = scan_thresholds(
-                ensemble, self.n_clusters, memory_limit=self.memory_limit
-            )
+            self.threshold_scan_ = scan_thresholds(ensemble, self.n_clusters)
             self.threshold_ = best_trial(self.threshold_scan_)
-        graph = threshold_graph(ensemble, self.threshold_, memory_limit=self.memory_limit)
+        graph = threshold_graph(ensemble, self.threshold_)
         merges = merge_clusters(graph, self.threshold_)
         self.n_edges_ = graph.n_edges
         self.normalized_edges_ = merges.normalized
@@ -349,21 +347,6 @@ class HNE(BaseConsensus):
                 stacklevel=3,
             )
         return labels
-
-    def _check_threshold(self) -> float:
-        if isinstance(self.threshold, str) and self.threshold == "auto":
-            return _PAPER
-        if not isinstance(self.threshold, Real) or isinstance(self.threshold, bool):
-            raise TypeError(
-                f"threshold must be a number of at least 0 and below 1, or 'auto'; got "
-                f"{self.threshold!r}."
-            )
-        if not 0 <= self.threshold < 1:
-            raise ValueError(
-                f"threshold must be at least 0 and below 1, or no edge is possible; got "
-                f"{self.threshold}."
-            )
-        return float(self.threshold)
 
     def _predict(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
         return nearest_object_cluster(self.ensemble_, self.labels_, self.n_clusters_, codes)

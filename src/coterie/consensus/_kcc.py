@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +13,10 @@ from coterie._kernels.clusters import add_rows
 from coterie._kernels.label_tables import sum_members
 from coterie._progress import track_progress
 from coterie.consensus._base import BaseConsensus
+from coterie.consensus._parameters import one_of
 from coterie.ensemble import Ensemble
 
 __all__ = ["KCC"]
-
-UTILITIES = ("euclidean", "entropy")
 
 _SETTLED = 1e-3  # share of the objects that may still change their part where there is a sample
 _COMPARED = 1e-2  # the same while starts are compared
@@ -60,8 +58,8 @@ class Parts(NamedTuple):
 
     labels: NDArray[np.int64]
     shares: NDArray[np.float64]
-    inertia: float
-    n_iter: int
+    inertias: list[float]
+    """Of each iteration."""
 
 
 def draw_start(data: LabelRows, n_parts: int, random: np.random.Generator) -> NDArray[np.int64]:
@@ -97,10 +95,9 @@ def lloyd(
 
     Or no more than the share `settled` of the weight. An empty part gets the farthest row.
     """
-    n_iter = 0
+    inertias: list[float] = []
     total = data.weights.sum()
     while True:
-        n_iter += 1
         shares = data.shares(labels, n_parts)
         distances = data.distances(shares, utility)
         nearest = np.argmin(distances, axis=1)
@@ -108,8 +105,9 @@ def lloyd(
         nearest = fill_empty_parts(nearest, n_parts, distances=least)
         moved = data.weights[nearest != labels].sum()
         labels = nearest
-        if moved <= settled * total or n_iter == max_iter:
-            return Parts(labels, shares, float(data.weights @ least), n_iter)
+        inertias.append(float(data.weights @ least))
+        if moved <= settled * total or len(inertias) == max_iter:
+            return Parts(labels, shares, inertias)
 
 
 def cluster_label_rows(
@@ -131,7 +129,7 @@ def cluster_label_rows(
         for _ in range(n_init):
             start = draw_start(sample, n_parts, random)
             found = lloyd(sample, start, n_parts, utility, max_iter, settled)
-            if best is None or found.inertia < best.inertia * (1 - 1e-9):
+            if best is None or found.inertias[-1] < best.inertias[-1] * (1 - 1e-9):
                 best = found
             done[0] += 1
     assert best is not None
@@ -152,33 +150,21 @@ class KCC(BaseConsensus):
 
     Parameters
     ----------
-    n_clusters : int, default=2
-        Number of clusters. The method does not find it by itself.
     utility : {'euclidean', 'entropy'}, default='euclidean'
         U_c or U_H.
     n_init : int, default=10
         Number of starts (k-means++); the one with the smallest sum of distances is returned.
     max_iter : int, default=100
         Largest number of iterations of one start.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the starts.
 
     Attributes
     ----------
-    labels_ : ndarray of int64, shape (n_objects,)
-        Consecutive from 0, largest cluster first.
-    n_clusters_ : int
-        Number of clusters.
     inertia_ : float
         Sum of the distances of the objects to their clusters.
     n_iter_ : int
         Iterations of the returned start.
-    confidence_ : ndarray of shape (n_objects,)
-        Confidence in [0, 1]: support for the object's own cluster / (own + best other cluster).
-    ensemble_ : Ensemble
-        What was fitted.
-    n_features_in_ : int
-        Number of partitions.
+    history_ : ndarray of shape (n_iter_, 2)
+        Iteration, and sum of the distances in it.
 
     See Also
     --------
@@ -228,6 +214,8 @@ class KCC(BaseConsensus):
         ),
     )
     finds_n_clusters = False
+    objective = "sum of distances"
+    rules: ClassVar = {"utility": one_of("euclidean", "entropy")}
 
     def __init__(
         self,
@@ -236,22 +224,17 @@ class KCC(BaseConsensus):
         utility: Literal["euclidean", "entropy"] = "euclidean",
         n_init: int = 10,
         max_iter: int = 100,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.utility = utility
         self.n_init = n_init
         self.max_iter = max_iter
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        if self.utility not in UTILITIES:
-            raise ValueError(f"utility must be one of {UTILITIES}; got {self.utility!r}.")
-        for name in ("n_init", "max_iter"):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or value < 1:
-                raise ValueError(f"{name} must be an integer of at least 1; got {value!r}.")
-        assert self.n_clusters is not None
         labels, found = cluster_label_rows(
             ensemble,
             self.n_clusters,
@@ -260,5 +243,6 @@ class KCC(BaseConsensus):
             self.max_iter,
             as_seed(self.random_state),
         )
-        self.inertia_, self.n_iter_ = found.inertia, found.n_iter
+        self.inertia_, self.n_iter_ = found.inertias[-1], len(found.inertias)
+        self.history_ = np.column_stack([np.arange(1, self.n_iter_ + 1), found.inertias])
         return labels

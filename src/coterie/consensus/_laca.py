@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coterie._about import BOTH_SEEN, MethodWords
-from coterie._checks import check_choice, check_integer, check_number
 from coterie._labels import order_by_size
-from coterie._limits import memory_limit_bytes
 from coterie._linkage import Regime, Tree
 from coterie._progress import track_progress
 from coterie.consensus._base import BaseConsensus
+from coterie.consensus._curve import ClusterNumberCurve
 from coterie.consensus._laca_model import Model, Parameters, initial_parameters
 from coterie.consensus._laca_search import (
     coarse_start,
@@ -22,6 +21,7 @@ from coterie.consensus._laca_search import (
     tables_step,
     tree_step,
 )
+from coterie.consensus._parameters import number, one_of
 from coterie.ensemble import Ensemble
 
 __all__ = ["LACA"]
@@ -30,7 +30,7 @@ TREE_MOST = 20_000  # distinct rows up to which solver='auto' grows the whole tr
 
 
 class Step(NamedTuple):
-    """One round of the algorithm, as `history_` keeps it."""
+    """One round of the algorithm, as `rounds_` keeps it."""
 
     n_clusters: int
     log_likelihood: float
@@ -65,7 +65,6 @@ def latent_clusters(
     max_iter: int,
     multilevel: bool,
     regime: Regime = "auto",
-    memory_limit: int | str | None = None,
 ) -> Fit:
     """Alternate between the latent model and the reliabilities until these stop changing.
 
@@ -84,9 +83,7 @@ def latent_clusters(
             if model is not None and multilevel:
                 model = tables_step(ensemble, model, parameters)
             else:
-                model, tree = tree_step(
-                    ensemble, parameters, regime=regime, memory_limit=memory_limit
-                )
+                model, tree = tree_step(ensemble, parameters, regime=regime)
         pairs = model.pair_counts(ensemble)
         parameters = pairs.estimate(ess)
         change = parameters.distance(scored_with)
@@ -216,18 +213,9 @@ class LACA(BaseConsensus):
         most telling partitions put together, and merges and moves by tables of labels, in time
         O(n L k) for each round and memory linear in the size of the ensemble. 'auto' takes the
         tree up to 20,000 distinct label rows.
-    regime : {'auto', 'triangle', 'matrix-free'}, default='auto'
-        How average linkage is done; see `EAC`.
-    memory_limit : int or str, optional
-        The most bytes that an array over pairs may take, or a size such as ``'4GB'``. Default:
-        the environment variable ``COTERIE_MEMORY_LIMIT``, else 2 GB.
 
     Attributes
     ----------
-    labels_ : ndarray of int64, shape (n_objects,)
-        Consecutive from 0, largest cluster first.
-    n_clusters_ : int
-        Number of clusters found.
     rho_, r_ : ndarray of shape (n_partitions,)
         Reliabilities, estimated from the returned model.
     weights_ : ndarray of shape (n_partitions, 2)
@@ -235,10 +223,12 @@ class LACA(BaseConsensus):
         together, and of one that it puts apart. Near (0, 0): it says nothing.
     log_likelihood_ : float
         Of the returned model at `rho_` and `r_`.
-    history_ : list of Step
-        For each round the number of clusters, log-likelihood, change of the parameters, and
-        how the model was found. With `refine`, of the best model so far, so that the
-        log-likelihood never falls.
+    history_ : ndarray of shape (n_rounds, 2)
+        Round, and log-likelihood of its model. With `refine`, of the best model so far, so that
+        the log-likelihood never falls; its rounds come after the first `n_iter_`.
+    rounds_ : list of Step
+        For each round the number of clusters, log-likelihood, change of the parameters, and how
+        the model was found.
     n_iter_ : int
         Number of rounds.
     converged_ : bool
@@ -250,17 +240,10 @@ class LACA(BaseConsensus):
         where merging stops. None if there was no tree ('multilevel').
     cut_height_ : float or None
         See `linkage_`.
-    n_clusters_path_ : ndarray of shape (n_objects,) or None
-        Log-likelihood of the last tree cut into 1, 2, ..., n_objects clusters, at the
-        parameters that it was made with.
-    confidence_ : ndarray of shape (n_objects,)
-        How safe the object's place is, by one measure for all methods: of the support for its
-        own cluster and for the best other one, the share of its own. Near 0.5 the other would
-        do as well.
-    ensemble_ : Ensemble
-        What was fitted.
-    n_features_in_ : int
-        Number of partitions.
+    n_clusters_curve_ : mapping or None
+        Log-likelihood of the last tree cut into 1, 2, ..., n_objects clusters, at the parameters
+        that it was made with, by the number of clusters; the largest is best. None if there was
+        no tree.
 
     Notes
     -----
@@ -317,6 +300,12 @@ class LACA(BaseConsensus):
     )
 
     saved_state = ("rho_", "r_")
+    objective = "log-likelihood"
+    rules: ClassVar = {
+        "ess": number(positive=True),  # 0 could give a partition infinite weight
+        "refine": one_of(False, True),
+        "solver": one_of("auto", "tree", "multilevel"),
+    }
 
     def __init__(
         self,
@@ -329,6 +318,7 @@ class LACA(BaseConsensus):
         solver: Literal["auto", "tree", "multilevel"] = "auto",
         regime: Regime = "auto",
         memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.ess = ess
@@ -338,9 +328,9 @@ class LACA(BaseConsensus):
         self.solver = solver
         self.regime = regime
         self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        self._check_parameters()
         fit = latent_clusters(
             ensemble,
             ess=self.ess,
@@ -348,7 +338,6 @@ class LACA(BaseConsensus):
             max_iter=self.max_iter,
             multilevel=self._is_multilevel(ensemble),
             regime=self.regime,
-            memory_limit=self.memory_limit,
         )
         self.n_iter_ = len(fit.history)
         self.converged_ = fit.converged
@@ -356,21 +345,14 @@ class LACA(BaseConsensus):
             fit = cut_to(ensemble, fit, self.n_clusters, self.ess)
         if self.refine:
             fit = refined(ensemble, fit, ess=self.ess, fixed=self.n_clusters is not None)
-        self.history_ = fit.history
+        self.rounds_ = fit.history
+        likelihoods = [step.log_likelihood for step in fit.history]
+        self.history_ = np.column_stack([np.arange(1, len(likelihoods) + 1), likelihoods])
         self.rho_, self.r_ = fit.parameters
         self.weights_ = np.column_stack([fit.parameters.together, fit.parameters.apart])
         self.log_likelihood_ = fit.model.pair_counts(ensemble).log_likelihood(fit.parameters)
         self._keep_tree(ensemble, fit)
         return fit.model.labels
-
-    def _check_parameters(self) -> None:
-        check_number("ess", self.ess, positive=True)  # 0 could give a partition infinite weight
-        check_number("tol", self.tol)
-        check_integer("max_iter", self.max_iter, at_least=1)
-        check_choice("refine", self.refine, (False, True))
-        check_choice("solver", self.solver, ("auto", "tree", "multilevel"))
-        check_choice("regime", self.regime, get_args(Regime))
-        memory_limit_bytes(self.memory_limit)
 
     def _is_multilevel(self, ensemble: Ensemble) -> bool:
         if self.solver == "auto":
@@ -378,13 +360,16 @@ class LACA(BaseConsensus):
         return self.solver == "multilevel"
 
     def _keep_tree(self, ensemble: Ensemble, fit: Fit) -> None:
-        self.linkage_ = self.cut_height_ = self.n_clusters_path_ = None
+        self.linkage_ = self.cut_height_ = self.n_clusters_curve_ = None
         if fit.tree is None:
             return
         scored = fit.scored_with
         self.cut_height_ = float(np.maximum(np.maximum(scored.together, scored.apart), 0).sum())
         self.linkage_ = fit.tree.to_scipy(np.maximum(self.cut_height_ - fit.tree.link, 0.0))
-        self.n_clusters_path_ = likelihood_path(ensemble, fit.tree, self.linkage_, scored)
+        path = likelihood_path(ensemble, fit.tree, self.linkage_, scored)
+        self.n_clusters_curve_ = ClusterNumberCurve(
+            "log-likelihood", 1, path, larger_is_better=True
+        )
 
     def _confidence(self, ensemble: Ensemble) -> NDArray[np.float64]:
         # Prediction goes by the reliabilities; confidence is the same for all methods.

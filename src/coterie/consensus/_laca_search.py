@@ -43,7 +43,6 @@ def tree_step(
     *,
     n_clusters: int | None = None,
     regime: Regime = "auto",
-    memory_limit: int | str | None = None,
 ) -> Found:
     """Infer the latent model by average linkage on the scores, from singletons (the paper)."""
     tree = average_tree(
@@ -51,7 +50,6 @@ def tree_step(
         together=parameters.together,
         apart=parameters.apart,
         regime=regime,
-        memory_limit=memory_limit,
     )
     return Found(Model.of(ensemble, tree.cut(stop_at(tree, n_clusters))), tree)
 

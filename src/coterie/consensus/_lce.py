@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from coterie._about import IN_NO_CLUSTER, MethodWords
 from coterie._graphs import as_seed, transfer_cut
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._linked_graph import LinkedGraph
+from coterie.consensus._parameters import number
 from coterie.consensus._weights import cluster_links
 from coterie.ensemble import Ensemble
 
@@ -43,26 +44,9 @@ class LCE(BaseConsensus):
 
     Parameters
     ----------
-    n_clusters : int, default=2
-        Number of clusters. The method does not find it by itself.
     decay : float, default=0.9
         Membership of an object in the cluster most similar to its own, in [0, 1]. With 0 it is
         `coterie.HBGF`.
-    random_state : int, RandomState instance or None, default=None
-        Seed of k-means, the last step of the spectral cut.
-
-    Attributes
-    ----------
-    labels_ : ndarray of int64, shape (n_objects,)
-        Consecutive from 0, largest cluster first.
-    n_clusters_ : int
-        Number of clusters.
-    confidence_ : ndarray of shape (n_objects,)
-        Confidence in [0, 1]: support for the object's own cluster / (own + best other cluster).
-    ensemble_ : Ensemble
-        What was fitted.
-    n_features_in_ : int
-        Number of partitions.
 
     See Also
     --------
@@ -116,21 +100,23 @@ class LCE(BaseConsensus):
         ),
     )
     finds_n_clusters = False
+    rules: ClassVar = {"decay": number(at_most=1)}
 
     def __init__(
         self,
         n_clusters: int = 2,
         *,
         decay: float = 0.9,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.decay = decay
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        if not isinstance(self.decay, Real) or not 0 <= self.decay <= 1:
-            raise ValueError(f"decay must be a number in [0, 1]; got {self.decay!r}.")
-        assert self.n_clusters is not None
         graph = LinkedGraph(ensemble, refined_memberships(ensemble, self.decay))
         return transfer_cut(graph, self.n_clusters, random_state=as_seed(self.random_state)).objects

@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from coterie._about import HUANG_2018, IN_NO_CLUSTER, TREE_COST, MethodWords
 from coterie._linkage import Regime, Tree, average_tree
 from coterie.consensus._tree import MAX_OBJECTS, TreeConsensus
-from coterie.consensus._weights import check_theta, cluster_weights
+from coterie.consensus._weights import cluster_weights
 from coterie.ensemble import Ensemble
 
 __all__ = ["LWEA"]
-
-
-def locally_weighted_tree(
-    ensemble: Ensemble,
-    weights: NDArray[np.float64],
-    *,
-    regime: Regime = "auto",
-    memory_limit: int | str | None = None,
-) -> Tree:
-    """Merge objects by the mean weight, over partitions, of the clusters that they share."""
-    return average_tree(
-        ensemble,
-        together=weights / ensemble.n_partitions,
-        regime=regime,
-        memory_limit=memory_limit,
-    )
 
 
 class LWEA(TreeConsensus):
@@ -43,8 +24,6 @@ class LWEA(TreeConsensus):
 
     Parameters
     ----------
-    n_clusters : int, default=2
-        Number of clusters. The method does not find it by itself.
     theta : float, default=0.4
         How fast the weight of a cluster falls with its entropy: the weight is
         exp(-entropy / (theta n_partitions)). A large value weighs all clusters alike.
@@ -54,23 +33,9 @@ class LWEA(TreeConsensus):
         partitions put them with most often. 0 is the method as published: an outlier can be a
         cluster. If no cut of the tree has so many clusters of that size, the published cut is
         returned.
-    max_objects : int or None, default=20000
-        Largest number of distinct label rows that the tree is grown on. If there are more, it is
-        grown on so many objects drawn at random (with a fixed seed), and the others join the
-        cluster that the partitions put them with most often. None: always all.
-    regime : {'auto', 'triangle', 'matrix-free'}, default='auto'
-        Keep the sums over pairs of clusters, or make them from the labels. By default they are
-        kept as soon as they fit `memory_limit`.
-    memory_limit : int or str, optional
-        Memory limit for pairwise arrays, in bytes or as a size such as ``'4GB'``. Default: the
-        environment variable ``COTERIE_MEMORY_LIMIT``, else 2 GB.
 
     Attributes
     ----------
-    labels_ : ndarray of int64, shape (n_objects,)
-        Consecutive from 0, largest cluster first.
-    n_clusters_ : int
-        Number of clusters.
     linkage_ : ndarray of shape (n_objects - 1, 4)
         The tree in the format of `scipy.cluster.hierarchy`; heights are 1 - similarity. Of the
         objects in `sample_`, if the tree was grown on a sample.
@@ -78,12 +43,6 @@ class LWEA(TreeConsensus):
         The objects that the tree was grown on; None means all.
     weights_ : ndarray of shape (K,)
         Weight of each cluster of each partition (ECI), partition after partition, in (0, 1].
-    confidence_ : ndarray of shape (n_objects,)
-        Confidence in [0, 1]: support for the object's own cluster / (own + best other cluster).
-    ensemble_ : Ensemble
-        What was fitted.
-    n_features_in_ : int
-        Number of partitions.
 
     See Also
     --------
@@ -150,6 +109,7 @@ class LWEA(TreeConsensus):
         max_objects: int | None = MAX_OBJECTS,
         regime: Regime = "auto",
         memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.theta = theta
@@ -157,10 +117,9 @@ class LWEA(TreeConsensus):
         self.max_objects = max_objects
         self.regime = regime
         self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
 
     def _grow(self, ensemble: Ensemble) -> Tree:
-        check_theta(self.theta)
         self.weights_ = cluster_weights(ensemble, self.theta)
-        return locally_weighted_tree(
-            ensemble, self.weights_, regime=self.regime, memory_limit=self.memory_limit
-        )
+        together = self.weights_ / ensemble.n_partitions
+        return average_tree(ensemble, together=together, regime=self.regime)

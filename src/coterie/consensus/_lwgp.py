@@ -10,7 +10,7 @@ from coterie._graphs import LabelGraph, as_seed, transfer_cut
 from coterie.blocks import LabelBlocks, Rule
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._in_blocks import cut_in_blocks
-from coterie.consensus._weights import check_theta, cluster_weights
+from coterie.consensus._weights import cluster_weights
 from coterie.ensemble import Ensemble
 
 __all__ = ["LWGP"]
@@ -26,28 +26,14 @@ class LWGP(BaseConsensus):
 
     Parameters
     ----------
-    n_clusters : int, default=2
-        Number of clusters. The method does not find it by itself.
     theta : float, default=0.4
         How fast the weight of a cluster falls with its entropy: the weight is
         exp(-entropy / (theta n_partitions)). A large value weighs all clusters alike.
-    random_state : int, RandomState instance or None, default=None
-        Seed of k-means, the last step of the spectral cut.
 
     Attributes
     ----------
-    labels_ : ndarray of int64, shape (n_objects,)
-        Consecutive from 0, largest cluster first.
-    n_clusters_ : int
-        Number of clusters.
     weights_ : ndarray of shape (K,)
         Weight of each cluster of each partition (ECI), partition after partition, in (0, 1].
-    confidence_ : ndarray of shape (n_objects,)
-        Confidence in [0, 1]: support for the object's own cluster / (own + best other cluster).
-    ensemble_ : Ensemble
-        What was fitted.
-    n_features_in_ : int
-        Number of partitions.
 
     See Also
     --------
@@ -99,20 +85,21 @@ class LWGP(BaseConsensus):
         n_clusters: int = 2,
         *,
         theta: float = 0.4,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.theta = theta
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        check_theta(self.theta)
         self.weights_ = cluster_weights(ensemble, self.theta)
-        assert self.n_clusters is not None
         graph = LabelGraph(ensemble, self.weights_)
         return transfer_cut(graph, self.n_clusters, random_state=as_seed(self.random_state)).objects
 
     def _fit_blocks(self, blocks: LabelBlocks) -> tuple[Rule, int]:
-        check_theta(self.theta)
         self.weights_ = cluster_weights(blocks, self.theta)
         return cut_in_blocks(self, blocks, weights=self.weights_)

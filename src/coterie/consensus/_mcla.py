@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from coterie._about import STREHL, MethodWords
 from coterie._graphs import (
     as_seed,
-    check_partitioner,
     cluster_order,
     cluster_sizes,
     cut_graph,
@@ -21,8 +20,8 @@ from coterie._graphs import (
 )
 from coterie._limits import check_fits, memory_limit_bytes
 from coterie.blocks import LabelBlocks, Rule
-from coterie.consensus._base import BaseConsensus
 from coterie.consensus._in_blocks import MetaClusters
+from coterie.consensus._soft import SoftConsensus
 from coterie.ensemble import Ensemble
 
 __all__ = ["MCLA"]
@@ -77,10 +76,10 @@ def meta_clusters(
         )
     else:
         found = spectral_cut(graph, n_parts, random_state=seed)
-    return _numbered(found, order)
+    return number_parts(found, order)
 
 
-def _numbered(found: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
+def number_parts(found: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the parts of clusters in their own order, numbered by the first in the given one."""
     _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
     parts = np.empty(len(order), dtype=np.int64)
@@ -88,7 +87,7 @@ def _numbered(found: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.
     return parts
 
 
-class MCLA(BaseConsensus):
+class MCLA(SoftConsensus):
     """Meta-clustering: cluster the clusters, then let objects go where most of theirs went.
 
     The clusters of all partitions are the vertices of a graph, the weight of two being their
@@ -107,13 +106,9 @@ class MCLA(BaseConsensus):
     imbalance : float, default=0.05
         With 'metis': by how much, about, the sizes of the clusters in a part may add up to more
         than the mean. METIS allows itself more with few and large clusters.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the partitioner.
 
     Attributes
     ----------
-    labels_ : ndarray of int64, shape (n_objects,)
-        Consecutive from 0, largest cluster first.
     n_clusters_ : int
         Number of clusters found: meta-clusters with which some object ended.
     cluster_labels_ : ndarray of int64, shape (K,)
@@ -121,15 +116,8 @@ class MCLA(BaseConsensus):
         in `labels_`, those that no object ended with last.
     membership_ : ndarray of shape (n_objects, n_meta_clusters)
         Share of each meta-cluster's clusters that the object is in. Columns in the order of the
-        labels, those that no object ended with last.
-    confidence_ : ndarray of shape (n_objects,)
-        How safe the object's place is, by one measure for all methods: of the support for its
-        own cluster and for the best other one, the share of its own. Near 0.5 the other would
-        do as well.
-    ensemble_ : Ensemble
-        What was fitted.
-    n_features_in_ : int
-        Number of partitions.
+        labels, those that no object ended with last. `predict_proba` divides such shares by their
+        sum.
 
     Warns
     -----
@@ -202,20 +190,23 @@ class MCLA(BaseConsensus):
 
     def __init__(
         self,
-        n_clusters: int | None = 2,
+        n_clusters: int = 2,
         *,
         partitioner: Literal["spectral", "metis"] = "spectral",
         imbalance: float = 0.05,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.partitioner = partitioner
         self.imbalance = imbalance
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
         parts = self._meta_clusters(ensemble)
-        assert self.n_clusters is not None
         rows, counts, inverse = ensemble.patterns
         shares = MetaClusters(ensemble.offsets, parts).associate(rows)
         chosen = np.argmax(shares, axis=1)
@@ -240,8 +231,6 @@ class MCLA(BaseConsensus):
         return found
 
     def _meta_clusters(self, view: Ensemble | LabelBlocks) -> NDArray[np.int64]:
-        check_partitioner(self.partitioner, self.imbalance)
-        assert self.n_clusters is not None
         return meta_clusters(
             view,
             min(self.n_clusters, int(view.offsets[-1])),
@@ -254,6 +243,13 @@ class MCLA(BaseConsensus):
         self._cluster_parts = self._meta_clusters(blocks)
         n_parts = int(self._cluster_parts.max()) + 1
         return MetaClusters(blocks.offsets, self._cluster_parts), n_parts
+
+    def _memberships(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+        rule = MetaClusters(self.ensemble_.offsets, self._parts)
+        shares = rule.associate(codes)[:, np.argsort(self._rank)]
+        total = shares.sum(axis=1, keepdims=True)
+        alike = np.full_like(shares, 1.0 / shares.shape[1])
+        return np.divide(shares, total, out=alike, where=total > 0)
 
     def _predict(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
         shares = MetaClusters(self.ensemble_.offsets, self._parts).associate(codes)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import NDArray
 
 from coterie._about import MethodWords
 from coterie._checks import check_random_state
 from coterie._progress import track_progress
-from coterie.consensus._base import BaseConsensus
 from coterie.consensus._soft import (
-    check_count,
-    check_tolerance,
+    SoftConsensus,
     draw_seeds,
     first_appearance,
     warn_of_empty_clusters,
@@ -80,7 +77,7 @@ def climb(ensemble: Ensemble, resp: NDArray[np.float64], *, tol: float, max_iter
     return Start(components, resp, reached, False)
 
 
-class MixtureModel(BaseConsensus):
+class MixtureModel(SoftConsensus):
     """A mixture of multinomial distributions over the label vectors, fitted by EM.
 
     Each object's labels are taken as independent draws, one for each partition, from the
@@ -98,8 +95,6 @@ class MixtureModel(BaseConsensus):
         A start ends when the mean log-likelihood of an object rises by no more than this.
     max_iter : int, default=200
         The most steps of one start.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the starts.
 
     Attributes
     ----------
@@ -121,15 +116,9 @@ class MixtureModel(BaseConsensus):
     history_ : ndarray of shape (n_iter, 2)
         Of the returned start: number of steps, and log-likelihood then. It never falls.
     confidence_ : ndarray of shape (n_objects,)
-        How safe the object's place is, by one measure for all methods: of the support for its
-        own cluster and for the best other one, the share of its own. Near 0.5 the other would
-        do as well.
+        Confidence in [0, 1]: support for the object's own cluster / (own + best other cluster).
         Not the membership: the model takes partitions as independent, so that memberships come
         out near 0 and 1 even where half of the partitions disagree.
-    ensemble_ : Ensemble
-        What was fitted.
-    n_features_in_ : int
-        Number of partitions.
 
     Warns
     -----
@@ -210,18 +199,17 @@ class MixtureModel(BaseConsensus):
         n_init: int = 10,
         tol: float = 1e-6,
         max_iter: int = 200,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_init = n_init
         self.tol = tol
         self.max_iter = max_iter
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        check_tolerance("tol", self.tol)
-        for name in ("n_init", "max_iter"):
-            check_count(name, getattr(self, name))
         random = check_random_state(self.random_state)
         best = None
         reached = []
@@ -261,29 +249,13 @@ class MixtureModel(BaseConsensus):
         rank[order] = np.arange(n_components)
         return rank[chosen]
 
-    def predict_proba(self, X: ArrayLike | Ensemble | Any) -> NDArray[np.float64]:
-        """Return how probable each component is given new label rows.
-
-        Parameters
-        ----------
-        X : Ensemble or array-like of shape (n_new, n_partitions)
-            Labels by the same partitions, in the same words.
-
-        Returns
-        -------
-        membership : ndarray of shape (n_new, n_clusters)
-            As `membership_`.
-        """
-        check_is_fitted(self)
-        return self._proba(self._encode(X))
-
-    def _proba(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+    def _memberships(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
         from coterie._kernels.mixture import expect
 
         resp: NDArray[np.float64] = expect(codes, self.ensemble_.offsets, *self._components)[0]
         return resp
 
     def _predict(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
-        proba = self._proba(codes)[:, : self.n_clusters_]
+        proba = self._memberships(codes)[:, : self.n_clusters_]
         by_age = np.argsort(self._tie_order[: self.n_clusters_])
         return by_age[np.argmax(np.round(proba[:, by_age], _DIGITS), axis=1)]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coterie._about import BERIKOV_2016, BOTH_SEEN, MethodWords
 from coterie.consensus._base import BaseConsensus
+from coterie.consensus._curve import ClusterNumberCurve
+from coterie.consensus._parameters import one_of
 from coterie.consensus._separation import (
-    check_max_clusters,
+    MAX_CLUSTERS,
     choose_n_clusters,
     cut_criterion,
     cut_tree,
@@ -21,8 +23,6 @@ from coterie.consensus._separation import (
 from coterie.ensemble import Ensemble
 
 __all__ = ["MSTEClust"]
-
-RULES = ("margin", "printed")
 
 
 class MSTEClust(BaseConsensus):
@@ -51,15 +51,13 @@ class MSTEClust(BaseConsensus):
 
     Attributes
     ----------
-    labels_ : ndarray of int64, shape (n_objects,)
-        Consecutive from 0, largest cluster first.
-    n_clusters_ : int
-        Number of clusters found.
     tree_ : ndarray of shape (n_objects - 1, 3)
         The edges of the minimum spanning tree: i, j with i < j, and their separation, in the
         order of (separation, i, j). Removing the last k - 1 leaves k clusters.
     criterion_ : ndarray of shape (min(max_clusters, n_objects) - 1,)
         log F for k = 2, 3, ...; the smallest is best, and the smallest k of equal ones.
+    n_clusters_curve_ : mapping
+        `criterion_` by the number of clusters; the smallest is best.
     groups_ : ndarray of shape (n_groups,)
         The names of the groups, sorted.
     group_share_ : ndarray of shape (n_groups,)
@@ -67,14 +65,6 @@ class MSTEClust(BaseConsensus):
     expected_margin_ : float
         The mean of gamma (2p - 1) of the trusted groups, over the same pairs: 1 where runs of
         validity 1 agree on every pair.
-    confidence_ : ndarray of shape (n_objects,)
-        How safe the object's place is, by one measure for all methods: of the support for its
-        own cluster and for the best other one, the share of its own. Near 0.5 the other would
-        do as well.
-    ensemble_ : Ensemble
-        What was fitted.
-    n_features_in_ : int
-        Number of partitions.
 
     See Also
     --------
@@ -152,24 +142,28 @@ class MSTEClust(BaseConsensus):
         references=(BERIKOV_2016,),
     )
 
+    rules: ClassVar = {"rule": one_of("margin", "printed"), "max_clusters": MAX_CLUSTERS}
+
     def __init__(
         self,
         n_clusters: int | None = None,
         *,
         max_clusters: int = 10,
         rule: Literal["margin", "printed"] = "margin",
+        n_jobs: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.max_clusters = max_clusters
         self.rule = rule
+        self.n_jobs = n_jobs
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        if self.rule not in RULES:
-            raise ValueError(f"rule must be 'margin' or 'printed'; got {self.rule!r}.")
-        check_max_clusters(self.max_clusters)
         tree = spanning_tree(ensemble, self.rule)
         self.tree_ = tree.table
         self.criterion_ = cut_criterion(tree, self.max_clusters)
+        self.n_clusters_curve_ = ClusterNumberCurve(
+            "log F", 2, self.criterion_, larger_is_better=False
+        )
         self.groups_ = group_names(ensemble)
         n_judged = max(1, int(tree.wins.sum()))
         self.group_share_ = tree.wins / n_judged

@@ -18,21 +18,19 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from coterie._about import BOTH_SEEN, LARGEST_MEMBERSHIP, LOURENCO, MethodWords
 from coterie._checks import check_random_state
-from coterie.consensus._base import BaseConsensus
+from coterie.consensus._curve import ClusterNumberCurve
+from coterie.consensus._parameters import one_of
 from coterie.consensus._soft import (
-    check_choice,
-    check_count,
+    SoftConsensus,
     check_init,
-    check_tolerance,
     draw_memberships,
     draw_seeds,
     first_appearance,
@@ -292,22 +290,23 @@ def search_n_clusters(
     ensemble: Ensemble,
     fit: Callable[[int], list[Outcome]],
     max_clusters: int,
-) -> tuple[list[Outcome], dict[int, float]]:
+) -> tuple[list[Outcome], ClusterNumberCurve]:
     """Return the starts of the number of clusters with the best criterion, and the criteria.
 
     Numbers are tried from 1 upwards, until the criterion has not risen for some time.
     """
-    criteria: dict[int, float] = {}
+    criteria: list[float] = []
     kept: list[Outcome] = []
     best, found = -math.inf, 1
     for n_clusters in range(1, max_clusters + 1):
         outcomes = fit(n_clusters)
-        criteria[n_clusters] = criterion(ensemble, best_of(outcomes).run)
-        if not kept or criteria[n_clusters] > best:
-            best, found, kept = criteria[n_clusters], n_clusters, outcomes
+        criteria.append(criterion(ensemble, best_of(outcomes).run))
+        if not kept or criteria[-1] > best:
+            best, found, kept = criteria[-1], n_clusters, outcomes
         if n_clusters >= max(2, found) + PATIENCE or best == 0.0:
             break
-    return kept, criteria
+    values = np.array(criteria)
+    return kept, ClusterNumberCurve("criterion", 1, values, larger_is_better=True)
 
 
 def criterion(ensemble: Ensemble, run: Run) -> float:
@@ -325,7 +324,7 @@ def criterion(ensemble: Ensemble, run: Run) -> float:
     return information - 0.5 * n * (run.n_clusters - 1) * math.log(max(n_labels, 1.0))
 
 
-class PEACE(BaseConsensus):
+class PEACE(SoftConsensus):
     """Probabilistic evidence accumulation: soft memberships by maximum likelihood.
 
     Every object i has probabilities y_i of belonging to each of k clusters. The number of
@@ -359,8 +358,6 @@ class PEACE(BaseConsensus):
         The most steps ('paper') or passes over the objects ('auto') of a start.
     max_clusters : int, default=20
         The largest number of clusters tried where `n_clusters` is None.
-    random_state : int, RandomState or None, default=None
-        Seed of the starts.
 
     Attributes
     ----------
@@ -389,14 +386,11 @@ class PEACE(BaseConsensus):
         'auto' it is computed after 0, 1, 2, 4, 8, ... passes and at the end.
     runs_ : list of Run
         For every start: n_clusters, log_likelihood, n_iter, kkt_residual, converged.
-    criterion_ : dict or None
-        For each number of clusters tried its criterion; None where `n_clusters` was given.
+    n_clusters_curve_ : mapping or None
+        Penalised log-likelihood by the number of clusters, for those tried; the largest is best.
+        None where `n_clusters` was given.
     confidence_ : ndarray of shape (n_objects,)
         The largest membership of each object.
-    ensemble_ : Ensemble
-        What was fitted.
-    n_features_in_ : int
-        Number of partitions.
 
     Warns
     -----
@@ -493,6 +487,8 @@ class PEACE(BaseConsensus):
     confidence_is_membership = True
     saved_state = ("membership_",)
 
+    rules: ClassVar = {"solver": one_of("auto", "paper")}
+
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -503,6 +499,7 @@ class PEACE(BaseConsensus):
         tol: float = 1e-6,
         max_iter: int = 1_000_000,
         max_clusters: int = 20,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -512,14 +509,11 @@ class PEACE(BaseConsensus):
         self.tol = tol
         self.max_iter = max_iter
         self.max_clusters = max_clusters
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        check_choice("solver", self.solver, tuple(CLIMBS))
-        check_tolerance("tol", self.tol)
-        for name in ("n_init", "max_iter", "max_clusters"):
-            check_count(name, getattr(self, name))
-        self.criterion_ = None
+        self.n_clusters_curve_ = None
         self.tolerance_ = self.tol * mean_observations(ensemble)
         given = check_init(self.init, self.n_clusters, ensemble.n_objects)
         entropy = check_random_state(self.random_state).randint(0, 2**32, 4, dtype=np.uint32)
@@ -529,7 +523,7 @@ class PEACE(BaseConsensus):
         elif self.n_clusters is not None:
             outcomes = self._fit_k(ensemble, int(self.n_clusters), entropy)
         else:
-            outcomes, self.criterion_ = search_n_clusters(
+            outcomes, self.n_clusters_curve_ = search_n_clusters(
                 ensemble,
                 lambda k: self._fit_k(ensemble, k, entropy),
                 min(self.max_clusters, ensemble.n_objects),
@@ -592,30 +586,13 @@ class PEACE(BaseConsensus):
     def _confidence(self, ensemble: Ensemble) -> Array:
         return self.membership_.max(axis=1)
 
-    def predict_proba(self, X: ArrayLike | Ensemble | Any) -> Array:
-        """Return the memberships of new label rows.
-
-        They maximise the same likelihood, of the pairs of each row with the objects of the fit,
-        whose memberships stay as they are. (A row equal to one of these objects is another
-        object, so its memberships can differ from that one's.)
-
-        Parameters
-        ----------
-        X : Ensemble or array-like of shape (n_new, n_partitions)
-            As for `predict`.
-
-        Returns
-        -------
-        membership : ndarray of shape (n_new, k)
-            Columns as in `membership_`. A row without any label gets 1/k everywhere.
-        """
-        check_is_fitted(self)
-        return place_rows(self.ensemble_, self.membership_, self._encode(X), min(self.tol, 1e-6))
+    def _memberships(self, codes: NDArray[np.int32]) -> Array:
+        # Those of highest likelihood of the pairs of each row with the objects of the fit.
+        return place_rows(self.ensemble_, self.membership_, codes, min(self.tol, 1e-6))
 
     def _predict(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
-        membership = place_rows(self.ensemble_, self.membership_, codes, min(self.tol, 1e-6))
         # A cluster without an object is no answer.
-        return np.argmax(membership[:, : self.n_clusters_], axis=1)
+        return np.argmax(self._memberships(codes)[:, : self.n_clusters_], axis=1)
 
 
 def place_rows(

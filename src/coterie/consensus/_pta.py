@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from functools import partial
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coterie._about import IN_NO_CLUSTER, MethodWords
+from coterie._checks import check_integer
 from coterie._graphs import MatrixGraph, as_seed, cluster_order, incidence_of, transfer_cut
 from coterie._limits import check_fits
 from coterie._linkage import Tree, merge_sums, tree_of_leaves
+from coterie.consensus._parameters import one_of
 from coterie.consensus._trajectories import trajectory_similarity
 from coterie.consensus._tree import TreeConsensus
-from coterie.consensus._weights import check_n_steps
 from coterie.ensemble import Ensemble
 
 __all__ = ["PTA"]
-
-CUTS = ("average", "graph")
 
 _TIE = 1e-12  # mean similarities that differ by less are equal
 _MOST_STEPS = 20
@@ -42,16 +42,13 @@ def elite_neighbours(similarity: NDArray[np.float64], n_neighbors: int) -> NDArr
     return np.where(kept | kept.T, np.maximum(others, 0.0), 0.0)
 
 
-def pattern_similarity(
-    ensemble: Ensemble, n_steps: int, memory_limit: int | str | None
-) -> NDArray[np.float64]:
+def pattern_similarity(ensemble: Ensemble, n_steps: int) -> NDArray[np.float64]:
     """Return (p, p): the cosines of random walks from two distinct label rows."""
     rows, counts, _ = ensemble.patterns
     n_rows = len(rows)
     check_fits(
         48 * n_rows**2,
         f"the random walks on {n_rows} distinct objects",
-        limit=memory_limit,
         hint="Use LWEA or LWGP, which need no matrix of pairs",
     )
     incidence = incidence_of(rows, ensemble.offsets)
@@ -90,8 +87,6 @@ class PTA(TreeConsensus):
 
     Parameters
     ----------
-    n_clusters : int, default=2
-        Number of clusters. The method does not find it by itself.
     cut : {'average', 'graph'}, default='average'
         Average linkage of the microclusters (PTA), or a spectral cut of the graph in which the
         edge between a microcluster and a cluster is the mean similarity to its microclusters
@@ -99,27 +94,12 @@ class PTA(TreeConsensus):
     n_steps : int, optional
         Steps of the random walks, and number of nearest neighbours that are kept. Default: half
         of the square root of the number of microclusters, at most 20.
-    memory_limit : int or str, optional
-        Memory limit for pairwise arrays, in bytes or as a size such as ``'4GB'``. Default: the
-        environment variable ``COTERIE_MEMORY_LIMIT``, else 2 GB.
-    random_state : int, RandomState instance or None, default=None
-        With 'graph': seed of k-means, the last step of the spectral cut.
 
     Attributes
     ----------
-    labels_ : ndarray of int64, shape (n_objects,)
-        Consecutive from 0, largest cluster first.
-    n_clusters_ : int
-        Number of clusters.
     linkage_ : ndarray of shape (n_objects - 1, 4)
         With 'average': the tree in the format of `scipy.cluster.hierarchy`; heights are
         1 - similarity.
-    confidence_ : ndarray of shape (n_objects,)
-        Confidence in [0, 1]: support for the object's own cluster / (own + best other cluster).
-    ensemble_ : Ensemble
-        What was fitted.
-    n_features_in_ : int
-        Number of partitions.
 
     Notes
     -----
@@ -175,6 +155,10 @@ class PTA(TreeConsensus):
         "there are three distinct rows, and walks of one step from two of them lead to the third",
     )
     finds_n_clusters = False
+    rules: ClassVar = {
+        "cut": one_of("average", "graph"),
+        "n_steps": partial(check_integer, at_least=1, optional=True),
+    }
 
     def __init__(
         self,
@@ -183,24 +167,21 @@ class PTA(TreeConsensus):
         cut: Literal["average", "graph"] = "average",
         n_steps: int | None = None,
         memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.cut = cut
         self.n_steps = n_steps
         self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        if self.cut not in CUTS:
-            raise ValueError(f"cut must be one of {CUTS}; got {self.cut!r}.")
-        if self.n_steps is not None:
-            check_n_steps(self.n_steps)
         n_steps = self.n_steps or default_steps(len(ensemble.patterns.counts))
-        similarity = pattern_similarity(ensemble, n_steps, self.memory_limit)
+        similarity = pattern_similarity(ensemble, n_steps)
         if self.cut == "average":
             return self._keep_and_cut(pattern_tree(ensemble, similarity))
         self.__dict__.pop("linkage_", None)  # of an earlier fit
-        assert self.n_clusters is not None
         graph = pattern_graph(ensemble, similarity)
         return transfer_cut(graph, self.n_clusters, random_state=as_seed(self.random_state)).objects

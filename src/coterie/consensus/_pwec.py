@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,9 +13,11 @@ from coterie._linkage import GREEDY_MOST, Tree, merge_sums, tree_of_leaves
 from coterie._linkage import average_tree as tree_of_votes
 from coterie._progress import track_progress
 from coterie.consensus._base import BaseConsensus
+from coterie.consensus._curve import ClusterNumberCurve
+from coterie.consensus._parameters import one_of
 from coterie.consensus._separation import (
+    MAX_CLUSTERS,
     Kind,
-    check_max_clusters,
     choose_n_clusters,
     collect_runs,
     cut_criterion,
@@ -27,8 +29,6 @@ from coterie.ensemble import Ensemble
 
 __all__ = ["PWEC"]
 
-CUTS = ("tree", "average")
-
 _TIE = 1e-12  # links that differ by less are equal
 
 
@@ -37,7 +37,6 @@ def average_tree(
     kind: Kind,
     *,
     weights: NDArray[np.float64] | None = None,
-    memory_limit: int | str | None = None,
 ) -> Tree:
     """Merge the clusters with the smallest mean separation; links are 1 - mean separation.
 
@@ -45,11 +44,7 @@ def average_tree(
     distinct rows. Fixed weights do, unless labels are missing.
     """
     if weights is not None and not ensemble.has_missing:
-        return tree_of_votes(
-            ensemble,
-            together=weights / weights.sum(),
-            memory_limit=memory_limit,
-        )
+        return tree_of_votes(ensemble, together=weights / weights.sum())
     labels, counts, inverse = ensemble.patterns
     # Objects that nobody saw are no twins. And the order among ties is part of the definition
     # while it can be afforded.
@@ -61,7 +56,6 @@ def average_tree(
     check_fits(
         4 * n_leaves * (n_leaves - 1),
         f"the separations of all pairs of {n_leaves} distinct objects, which cut='average' needs,",
-        limit=memory_limit,
         hint="Use cut='tree', which needs none",
     )
     sums = _agreement_sums(ensemble, kind, labels, counts, weights)
@@ -117,33 +111,19 @@ class PWEC(BaseConsensus):
         removed, or clusters are merged by average linkage.
     max_clusters : int, default=10
         The most clusters that are tried where `n_clusters` is not given.
-    memory_limit : int or str, optional
-        For ``cut='average'``, which needs the separations of all pairs of distinct rows: the
-        most bytes they may take, or a size such as ``'4GB'``. Default: the environment variable
-        ``COTERIE_MEMORY_LIMIT``, else 2 GB.
 
     Attributes
     ----------
-    labels_ : ndarray of int64, shape (n_objects,)
-        Consecutive from 0, largest cluster first.
-    n_clusters_ : int
-        Number of clusters found.
     tree_ : ndarray of shape (n_objects - 1, 3) or None
         The minimum spanning tree: i, j with i < j, and their separation, in the order of
         (separation, i, j). None for ``cut='average'``.
     criterion_ : ndarray of shape (min(max_clusters, n_objects) - 1,) or None
         log F of MSTEClust for k = 2, 3, ...; the smallest is best. None for ``cut='average'``.
+    n_clusters_curve_ : mapping or None
+        `criterion_` by the number of clusters; the smallest is best.
     linkage_ : ndarray of shape (n_objects - 1, 4) or None
         For ``cut='average'``: the tree in the format of `scipy.cluster.hierarchy`; heights are
         mean separations.
-    confidence_ : ndarray of shape (n_objects,)
-        How safe the object's place is, by one measure for all methods: of the support for its
-        own cluster and for the best other one, the share of its own. Near 0.5 the other would
-        do as well.
-    ensemble_ : Ensemble
-        What was fitted.
-    n_features_in_ : int
-        Number of partitions.
 
     See Also
     --------
@@ -213,6 +193,8 @@ class PWEC(BaseConsensus):
 
     saved_state = None
 
+    rules: ClassVar = {"cut": one_of("tree", "average"), "max_clusters": MAX_CLUSTERS}
+
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -221,17 +203,16 @@ class PWEC(BaseConsensus):
         cut: Literal["tree", "average"] = "tree",
         max_clusters: int = 10,
         memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.weights = weights
         self.cut = cut
         self.max_clusters = max_clusters
         self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        if self.cut not in CUTS:
-            raise ValueError(f"cut must be 'tree' or 'average'; got {self.cut!r}.")
-        check_max_clusters(self.max_clusters)
         self._columns, weights = _check_weights(self.weights, ensemble)
         self._kind: Kind = "variance" if weights is None else "fixed"
         self._weights = weights
@@ -239,12 +220,16 @@ class PWEC(BaseConsensus):
             ensemble = ensemble.select(self._columns)
         self.tree_: NDArray[np.float64] | None = None
         self.criterion_: NDArray[np.float64] | None = None
+        self.n_clusters_curve_: ClusterNumberCurve | None = None
         self.linkage_: NDArray[np.float64] | None = None
         if self.cut == "average":
             return self._cut_average(ensemble)
         tree = spanning_tree(ensemble, self._kind, weights=weights)
         self.tree_ = tree.table
         self.criterion_ = cut_criterion(tree, self.max_clusters)
+        self.n_clusters_curve_ = ClusterNumberCurve(
+            "log F", 2, self.criterion_, larger_is_better=False
+        )
         n_clusters = self.n_clusters
         if n_clusters is None:
             n_clusters = choose_n_clusters(tree, self.criterion_)
@@ -256,9 +241,7 @@ class PWEC(BaseConsensus):
                 "cut='average' does not find the number of clusters: n_clusters must be given. "
                 "cut='tree' finds it."
             )
-        tree = average_tree(
-            ensemble, self._kind, weights=self._weights, memory_limit=self.memory_limit
-        )
+        tree = average_tree(ensemble, self._kind, weights=self._weights)
         self.linkage_ = tree.to_scipy(np.maximum(1.0 - tree.link, 0.0))
         return tree.cut(self.n_clusters)
 

@@ -59,25 +59,8 @@ class SEC(BaseConsensus):
 
     Parameters
     ----------
-    n_clusters : int, default=2
-        Number of clusters. The method does not find it by itself.
     n_init : int, default=10
         Number of starts of k-means.
-    random_state : int, RandomState instance or None, default=None
-        Seed of k-means.
-
-    Attributes
-    ----------
-    labels_ : ndarray of int64, shape (n_objects,)
-        Consecutive from 0, largest cluster first.
-    n_clusters_ : int
-        Number of clusters.
-    confidence_ : ndarray of shape (n_objects,)
-        Confidence in [0, 1]: support for the object's own cluster / (own + best other cluster).
-    ensemble_ : Ensemble
-        What was fitted.
-    n_features_in_ : int
-        Number of partitions.
 
     See Also
     --------
@@ -134,16 +117,15 @@ class SEC(BaseConsensus):
         n_clusters: int = 2,
         *,
         n_init: int = 10,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_init = n_init
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        if not self.n_init >= 1:
-            raise ValueError(f"n_init must be at least 1; got {self.n_init!r}.")
-        assert self.n_clusters is not None
         return weighted_kmeans(
             ensemble, self.n_clusters, n_init=self.n_init, seed=as_seed(self.random_state)
         )

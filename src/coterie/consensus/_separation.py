@@ -6,20 +6,20 @@ What MSTEClust and PWEC share: they differ in the weights alone.
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from itertools import pairwise
-from numbers import Integral
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._checks import check_integer
 from coterie._progress import track_progress
 from coterie.ensemble import Ensemble, compact_codes
 
 __all__ = [
     "Kind",
     "SpanningTree",
-    "check_max_clusters",
     "choose_n_clusters",
     "collect_runs",
     "cut_criterion",
@@ -31,6 +31,9 @@ __all__ = [
 
 Kind = Literal["margin", "printed", "variance", "fixed"]
 """How runs are weighed; see `coterie._kernels.separation`."""
+
+MAX_CLUSTERS = partial(check_integer, at_least=2)
+"""The rule of `max_clusters`: 2 is the smallest number tried."""
 
 _TIE = 1e-12  # values of the criterion that differ by less are equal
 _BLOCK = 1 << 26  # labels that are looked at together in prediction
@@ -203,17 +206,3 @@ def nearest_cluster(
         runs = collect_runs(ensemble, kind, rows, weights=weights)
         found.append(vote_of_nearest(runs, labels, n_clusters, n))
     return np.concatenate(found)
-
-
-def check_max_clusters(max_clusters: Any) -> None:
-    """Refuse a largest number of clusters below 2."""
-    if not isinstance(max_clusters, Integral) or isinstance(max_clusters, bool):
-        raise TypeError(
-            f"max_clusters must be an integer; got {max_clusters!r} "
-            f"({type(max_clusters).__name__})."
-        )
-    if max_clusters < 2:
-        raise ValueError(
-            f"max_clusters must be at least 2, the smallest number tried; got {max_clusters}. "
-            "For one cluster give n_clusters=1."
-        )

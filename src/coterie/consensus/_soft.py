@@ -5,21 +5,20 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from coterie._labels import order_by_size
 from coterie._progress import track_progress
+from coterie.consensus._base import BaseConsensus
 from coterie.ensemble import Ensemble
 
 __all__ = [
-    "check_choice",
-    "check_count",
+    "SoftConsensus",
     "check_init",
-    "check_tolerance",
     "draw_memberships",
     "draw_seeds",
     "first_appearance",
@@ -32,6 +31,35 @@ __all__ = [
 Array = NDArray[np.float64]
 
 SOFTENED = 0.5  # share of an object's mass that a softened label gives to all clusters alike
+
+
+class SoftConsensus(BaseConsensus):
+    """Base of the consensus functions with memberships.
+
+    A method writes `_memberships(codes)`, the memberships of label rows.
+    """
+
+    membership_: Array
+
+    def predict_proba(self, X: ArrayLike | Ensemble | Any) -> Array:
+        """Return the memberships of new label rows.
+
+        Parameters
+        ----------
+        X : Ensemble or array-like of shape (n_new, n_partitions)
+            As for `predict`.
+
+        Returns
+        -------
+        membership : ndarray of shape (n_new, k)
+            Columns as in `membership_`; rows sum to 1. A row without any known label has 1/k
+            everywhere, or the shares of the clusters if the method estimates them.
+        """
+        check_is_fitted(self)
+        return self._memberships(self._encode(X))
+
+    def _memberships(self, codes: NDArray[np.int32]) -> Array:
+        raise NotImplementedError(f"{type(self).__name__} must define _memberships")
 
 
 # --- starts ------------------------------------------------------------------------------------
@@ -155,28 +183,6 @@ def warn_of_empty_clusters(estimator: Any, n_found: int) -> None:
 
 
 # --- checks ------------------------------------------------------------------------------------
-
-
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Raise ValueError unless the value is one of some words."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}.")
-
-
-def check_count(name: str, value: Any) -> None:
-    """Raise TypeError unless the value is an integer, ValueError unless it is at least 1."""
-    if not isinstance(value, Integral) or isinstance(value, bool):
-        raise TypeError(f"{name} must be an integer; got {value!r} ({type(value).__name__}).")
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1; got {value}.")
-
-
-def check_tolerance(name: str, value: Any) -> None:
-    """Raise TypeError unless the value is a number, ValueError unless it is at least 0."""
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a number; got {value!r} ({type(value).__name__}).")
-    if not float(value) >= 0:  # NaN fails, too
-        raise ValueError(f"{name} must be at least 0; got {value}.")
 
 
 def check_init(init: Any, n_clusters: int | None, n_objects: int) -> Array | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ class TreeConsensus(BaseConsensus):
     linkage_: NDArray[np.float64]
     sample_: NDArray[np.int64] | None = None
     min_share: float = 0.0
-    max_objects: int | None = None
+    max_objects: Any = None
 
     def cut_tree(self, n_clusters: int) -> NDArray[np.int64]:
         """Cut the fitted tree into another number of clusters.
@@ -55,11 +55,9 @@ class TreeConsensus(BaseConsensus):
         return self._cut(Tree.from_scipy(self.linkage_), n_clusters, self.ensemble_)
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        self._check_tree_parameters()
         self.sample_ = _draw_sample(ensemble, self.max_objects)
         tree = self._grow(ensemble if self.sample_ is None else ensemble.take(self.sample_))
         self.linkage_ = tree.to_scipy(1.0 - tree.link)
-        assert self.n_clusters is not None
         if self.n_clusters > tree.n_objects:
             raise ValueError(
                 f"n_clusters must be at most the number of objects in the tree ({tree.n_objects}, "
@@ -72,7 +70,6 @@ class TreeConsensus(BaseConsensus):
         if type(self)._fit is not TreeConsensus._fit:
             return super()._fit_blocks(blocks)
         self._check_tree_parameters()
-        assert self.n_clusters is not None
         n = blocks.n_objects
         n_drawn = min(n, self.max_objects or MAX_OBJECTS)
         self.sample_ = _draw(n, n_drawn) if n_drawn < n else np.arange(n)
@@ -91,7 +88,6 @@ class TreeConsensus(BaseConsensus):
     def _keep_and_cut(self, tree: Tree) -> NDArray[np.int64]:
         """Keep a tree of all objects, heights being 1 - similarity, and return its clusters."""
         self.linkage_ = tree.to_scipy(1.0 - tree.link)
-        assert self.n_clusters is not None
         return tree.cut(self.n_clusters)
 
     def _grow(self, ensemble: Ensemble) -> Tree:
@@ -104,15 +100,6 @@ class TreeConsensus(BaseConsensus):
         labels = np.full(ensemble.n_objects, -1, dtype=np.int64)
         labels[rows] = cut
         return order_by_size(place_rest(ensemble, labels, n_clusters))
-
-    def _check_tree_parameters(self) -> None:
-        share, most = self.min_share, self.max_objects
-        if not isinstance(share, Real) or isinstance(share, bool) or not 0 <= share <= 1:
-            raise ValueError(f"min_share must be a number between 0 and 1; got {share!r}.")
-        if most is not None and (not isinstance(most, Integral) or most < 2):
-            raise ValueError(
-                f"max_objects must be a number of objects of at least 2, or None; got {most!r}."
-            )
 
 
 def place_rest(ensemble: Ensemble, labels: NDArray[np.int64], n_clusters: int) -> NDArray[np.int64]:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.consensus._curve import ClusterNumberCurve
 from coterie.ensemble import Ensemble
 
 __all__ = ["extend_attributes", "is_one_cluster", "labelled_objects", "labelled_part"]
@@ -105,12 +106,12 @@ def _extend_tree(tree: NDArray, labelled: NDArray[np.bool_], anchor: int) -> NDA
     return extended[np.lexsort((extended[:, 1], extended[:, 0], extended[:, 2]))]
 
 
-def _extend_lifetimes(values: NDArray, labelled: NDArray[np.bool_], anchor: int) -> NDArray:
-    return np.concatenate([values, np.zeros(len(labelled) - 2 - len(values))])
-
-
-def _extend_path(values: NDArray, labelled: NDArray[np.bool_], anchor: int) -> NDArray:
-    return np.concatenate([values, np.full(int((~labelled).sum()), values[-1])])
+def _extend_curve(curve: ClusterNumberCurve, labelled: NDArray[np.bool_], anchor: int) -> Any:
+    """Add the numbers of clusters with unlabelled objects apart, which changes no value."""
+    if len(curve) == 0 or curve.first + len(curve) <= int(labelled.sum()) - 1:
+        return curve  # nothing to compare, or up to some number of clusters only
+    last = 0.0 if curve.name == "lifetime" else curve.array[-1]
+    return curve.extended(int((~labelled).sum()), last)
 
 
 def _extend_merges(values: NDArray, labelled: NDArray[np.bool_], anchor: int) -> NDArray:
@@ -126,13 +127,12 @@ def _extend_labels(values: NDArray, labelled: NDArray[np.bool_], anchor: int) ->
     return _with_value(values, labelled, 0)
 
 
-_EXTENSIONS: dict[str, Callable[[NDArray, NDArray[np.bool_], int], NDArray]] = {
+_EXTENSIONS: dict[str, Callable[[Any, NDArray[np.bool_], int], Any]] = {
     "membership_": _extend_membership,
     "linkage_": _extend_linkage,
     "sample_": _extend_sample,
     "tree_": _extend_tree,
-    "lifetimes_": _extend_lifetimes,
-    "n_clusters_path_": _extend_path,
+    "n_clusters_curve_": _extend_curve,
     "normalized_edges_": _extend_merges,
     "graph_labels_": _extend_labels,
 }

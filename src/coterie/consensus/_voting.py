@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
-from sklearn.utils.validation import check_is_fitted
 
 from coterie._about import MethodWords
 from coterie._labels import order_by_size
 from coterie._linkage import average_tree
 from coterie._progress import track_progress
-from coterie.consensus._base import BaseConsensus
-from coterie.consensus._soft import (
-    check_choice,
-    check_count,
-    first_appearance,
-    warn_of_empty_clusters,
-)
+from coterie.consensus._parameters import one_of
+from coterie.consensus._soft import SoftConsensus, first_appearance, warn_of_empty_clusters
 from coterie.ensemble import Ensemble
 
 __all__ = ["Voting"]
-
-VOTES = ("plurality", "cumulative")
 
 
 class Ballot(NamedTuple):
@@ -119,7 +111,7 @@ def shares(votes: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.divide(votes, total, out=np.full_like(votes, 1.0 / votes.shape[1]), where=total > 0)
 
 
-class Voting(BaseConsensus):
+class Voting(SoftConsensus):
     """Voting on labels, after the partitions have been given the same names for clusters.
 
     Every partition is relabelled to agree with a reference as well as can be, by the Hungarian
@@ -142,8 +134,6 @@ class Voting(BaseConsensus):
 
     Attributes
     ----------
-    labels_ : ndarray of int64, shape (n_objects,)
-        Consecutive from 0, largest cluster first.
     n_clusters_ : int
         Number of clusters found: labels with which some object ended.
     membership_ : ndarray of shape (n_objects, n_clusters)
@@ -158,14 +148,6 @@ class Voting(BaseConsensus):
     history_ : ndarray of shape (n_iter, 2)
         Number of rounds, and then the sum over objects of the votes for their label. With
         plurality voting it never falls.
-    confidence_ : ndarray of shape (n_objects,)
-        How safe the object's place is, by one measure for all methods: of the support for its
-        own cluster and for the best other one, the share of its own. Near 0.5 the other would
-        do as well.
-    ensemble_ : Ensemble
-        What was fitted.
-    n_features_in_ : int
-        Number of partitions.
 
     Warns
     -----
@@ -249,20 +231,22 @@ class Voting(BaseConsensus):
 
     saved_state = None
 
+    rules: ClassVar = {"voting": one_of("plurality", "cumulative")}
+
     def __init__(
         self,
         n_clusters: int = 2,
         *,
         voting: Literal["plurality", "cumulative"] = "plurality",
         max_iter: int = 100,
+        n_jobs: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.voting = voting
         self.max_iter = max_iter
+        self.n_jobs = n_jobs
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        check_choice("voting", self.voting, VOTES)
-        check_count("max_iter", self.max_iter)
         labels, self.reference_ = choose_reference(ensemble, self.n_clusters)
         self.converged_ = False
         history = []
@@ -290,21 +274,8 @@ class Voting(BaseConsensus):
         self.membership_ = shares(ballot.votes)[:, self._order][ensemble.patterns.inverse]
         return self._rank[ballot.labels]
 
-    def predict_proba(self, X: ArrayLike | Ensemble | Any) -> NDArray[np.float64]:
-        """Return the share of the votes for each label, for new label rows.
-
-        Parameters
-        ----------
-        X : Ensemble or array-like of shape (n_new, n_partitions)
-            As for `predict`.
-
-        Returns
-        -------
-        membership : ndarray of shape (n_new, n_clusters)
-            Columns as in `membership_`. A row without any known label gets 1 / n_clusters.
-        """
-        check_is_fitted(self)
-        return shares(self._count_votes(self._encode(X)))[:, self._order]
+    def _memberships(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+        return shares(self._count_votes(codes))[:, self._order]
 
     def _predict(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
         votes = self._count_votes(codes)

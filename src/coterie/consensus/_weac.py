@@ -19,27 +19,8 @@ class WEAC(TreeConsensus):
     partitions that put them together, and its average-linkage tree is cut into `n_clusters`
     [1]_. It is `coterie.EAC` with a weight per partition.
 
-    Parameters
-    ----------
-    n_clusters : int, default=2
-        Number of clusters. The method does not find it by itself.
-    max_objects : int or None, default=20000
-        Largest number of distinct label rows that the tree is grown on. If there are more, it is
-        grown on so many objects drawn at random (with a fixed seed), and the others join the
-        cluster that the partitions put them with most often. None: always all.
-    regime : {'auto', 'triangle', 'matrix-free'}, default='auto'
-        Keep the sums over pairs of clusters, or make them from the labels. By default they are
-        kept as soon as they fit `memory_limit`.
-    memory_limit : int or str, optional
-        Memory limit for pairwise arrays, in bytes or as a size such as ``'4GB'``. Default: the
-        environment variable ``COTERIE_MEMORY_LIMIT``, else 2 GB.
-
     Attributes
     ----------
-    labels_ : ndarray of int64, shape (n_objects,)
-        Consecutive from 0, largest cluster first.
-    n_clusters_ : int
-        Number of clusters.
     linkage_ : ndarray of shape (n_objects - 1, 4)
         The tree in the format of `scipy.cluster.hierarchy`; heights are 1 - similarity. Of the
         objects in `sample_`, if the tree was grown on a sample.
@@ -47,12 +28,6 @@ class WEAC(TreeConsensus):
         The objects that the tree was grown on; None means all.
     weights_ : ndarray of shape (n_partitions,)
         Weight of each partition (NCAI), in [0, 1]; the largest is 1.
-    confidence_ : ndarray of shape (n_objects,)
-        Confidence in [0, 1]: support for the object's own cluster / (own + best other cluster).
-    ensemble_ : Ensemble
-        What was fitted.
-    n_features_in_ : int
-        Number of partitions.
 
     See Also
     --------
@@ -111,11 +86,13 @@ class WEAC(TreeConsensus):
         max_objects: int | None = MAX_OBJECTS,
         regime: Regime = "auto",
         memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.max_objects = max_objects
         self.regime = regime
         self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
 
     def _grow(self, ensemble: Ensemble) -> Tree:
         self.weights_ = partition_weights(ensemble)
@@ -123,5 +100,4 @@ class WEAC(TreeConsensus):
             ensemble,
             together=self.weights_ / self.weights_.sum(),
             regime=self.regime,
-            memory_limit=self.memory_limit,
         )

@@ -6,8 +6,6 @@ cost does not grow with the number of objects.
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
@@ -16,8 +14,6 @@ from coterie.blocks import LabelBlocks
 from coterie.ensemble import Ensemble
 
 __all__ = [
-    "check_n_steps",
-    "check_theta",
     "cluster_links",
     "cluster_weights",
     "jaccard",
@@ -85,22 +81,6 @@ def cluster_links(
     from coterie._kernels.cluster_links import shared_neighbours
 
     return shared_neighbours(jaccard(ensemble), weights)
-
-
-def check_theta(theta: float) -> None:
-    """Raise an error unless theta is a positive number."""
-    if not isinstance(theta, Real) or isinstance(theta, bool):
-        raise TypeError(f"theta must be a number; got {theta!r} ({type(theta).__name__}).")
-    if not 0 < theta < np.inf:
-        raise ValueError(f"theta must be positive and finite; got {theta!r}. The default is 0.4.")
-
-
-def check_n_steps(n_steps: int) -> None:
-    """Raise an error unless the number of steps is a positive integer."""
-    if not isinstance(n_steps, Integral) or isinstance(n_steps, bool):
-        raise TypeError(f"n_steps must be an integer; got {n_steps!r} ({type(n_steps).__name__}).")
-    if n_steps < 1:
-        raise ValueError(f"n_steps must be at least 1; got {n_steps}.")
 
 
 def _log_of(counts: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -88,17 +88,9 @@ class WSBPA(WBPA):
 
     Parameters
     ----------
-    n_clusters : int, default=2
-        Number of clusters. The method does not find it by itself.
     partitioner : {'spectral', 'metis'}, default='spectral'
         How the graph is cut. 'spectral' allows clusters of any size. 'metis' makes parts of
         about the same size, so use it only where clusters are; it needs the package pymetis.
-    imbalance : float, default=0.05
-        With 'metis': by how much a part may be larger than the mean.
-    skip_first : bool, default=False
-        With 'spectral': use eigenvectors 2 to k+1 instead of 1 to k.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the partitioner.
 
     Attributes
     ----------
@@ -117,14 +109,6 @@ class WSBPA(WBPA):
     cluster_labels_ : ndarray of int64, shape (K,)
         The consensus cluster of each cluster of each partition, partition after partition, in the
         order of the columns of `posteriors`.
-    confidence_ : ndarray of shape (n_objects,)
-        How safe the object's place is, by one measure for all methods: of the support for its
-        own cluster and for the best other one, the share of its own. Near 0.5 the other would
-        do as well.
-    ensemble_ : Ensemble
-        What was fitted.
-    n_features_in_ : int
-        Number of partitions.
 
     See Also
     --------

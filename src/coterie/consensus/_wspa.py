@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,20 +12,18 @@ from coterie._about import DOMENICONI_2009, MethodWords
 from coterie._graphs import (
     LabelGraph,
     as_seed,
-    check_partitioner,
     cut_graph,
     similarity_cut,
     spectral_cut,
 )
 from coterie._limits import check_fits
 from coterie.consensus._base import BaseConsensus
+from coterie.consensus._parameters import one_of
 from coterie.ensemble import Ensemble
 
 __all__ = ["WSPA"]
 
 FINE = 10_000  # what a similarity or posterior of 1 becomes in METIS's integers
-
-_SIMILARITIES = ("cosine", "kl")
 
 
 def cosine_factor(ensemble: Ensemble) -> NDArray[np.float64]:
@@ -97,8 +95,6 @@ class WSPA(BaseConsensus):
 
     Parameters
     ----------
-    n_clusters : int, default=2
-        Number of clusters. The method does not find it by itself.
     partitioner : {'spectral', 'metis'}, default='spectral'
         How the graph is cut. 'spectral' allows clusters of any size, and needs no matrix of all
         pairs. 'metis' makes parts of about the same size, so use it only where clusters are; it
@@ -110,25 +106,6 @@ class WSPA(BaseConsensus):
     imbalance : float, default=0.001
         With 'metis': by how much a part may be larger than the mean. In a graph of all pairs an
         uneven cut has fewer edges, so METIS would use up whatever it is allowed.
-    skip_first : bool, default=False
-        With 'spectral': use eigenvectors 2 to k+1 instead of 1 to k.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the partitioner.
-
-    Attributes
-    ----------
-    labels_ : ndarray of int64, shape (n_objects,)
-        Consecutive from 0, largest cluster first.
-    n_clusters_ : int
-        Number of clusters.
-    confidence_ : ndarray of shape (n_objects,)
-        How safe the object's place is, by one measure for all methods: of the support for its
-        own cluster and for the best other one, the share of its own. Near 0.5 the other would
-        do as well.
-    ensemble_ : Ensemble
-        What was fitted.
-    n_features_in_ : int
-        Number of partitions.
 
     See Also
     --------
@@ -190,15 +167,18 @@ class WSPA(BaseConsensus):
     )
 
     finds_n_clusters = False
+    rules: ClassVar = {"similarity": one_of("cosine", "kl")}
 
     def __init__(
         self,
-        n_clusters: int | None = 2,
+        n_clusters: int = 2,
         *,
         partitioner: str = "spectral",
         similarity: str = "cosine",
         imbalance: float = 0.001,
         skip_first: bool = False,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -206,13 +186,11 @@ class WSPA(BaseConsensus):
         self.similarity = similarity
         self.imbalance = imbalance
         self.skip_first = skip_first
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        check_partitioner(self.partitioner, self.imbalance)
-        if self.similarity not in _SIMILARITIES:
-            raise ValueError(f"similarity must be one of {_SIMILARITIES}; got {self.similarity!r}.")
-        assert self.n_clusters is not None
         seed = as_seed(self.random_state)
         hard = ensemble.posteriors is None
         similarity = "cosine" if hard else self.similarity

@@ -121,7 +121,7 @@ def plot_likelihood(
     if over not in ("iterations", "clusters"):
         raise ValueError(f"over must be 'iterations' or 'clusters'; got {over!r}.")
     if over == "clusters":
-        fitted_attribute(model, "n_clusters_path_", "LACA up to 20,000 distinct objects has it.")
+        fitted_attribute(model, "n_clusters_curve_", "LACA up to 20,000 distinct objects has it.")
         model = fitted(model)
         ax = get_axes(ax, height=0.6)
         curve = choice_curve(model, max_clusters)

@@ -103,7 +103,7 @@ def plot_lifetimes(model: Any, *, max_clusters: int | None = None, ax: Axes | No
     Parameters
     ----------
     model : fitted EAC
-        Its `lifetimes_` are drawn.
+        Its `n_clusters_curve_` is drawn.
     max_clusters : int, optional
         The largest number of clusters drawn. Default: a few beyond the number found.
     ax : matplotlib Axes, optional
@@ -113,8 +113,12 @@ def plot_lifetimes(model: Any, *, max_clusters: int | None = None, ax: Axes | No
     -------
     ax : matplotlib Axes
     """
-    fitted_attribute(model, "lifetimes_", "EAC has it.")
+    kept = fitted_attribute(model, "n_clusters_curve_", "EAC has it.")
     model = fitted(model)
+    if kept.name != "lifetime":
+        raise TypeError(
+            f"{type(model).__name__} has no lifetimes, which this plot shows. EAC has it."
+        )
     curve = choice_curve(model, max_clusters)
     ax = get_axes(ax, height=0.6)
     if curve is None:
@@ -137,8 +141,8 @@ def plot_criterion(model: Any, *, max_clusters: int | None = None, ax: Axes | No
     Parameters
     ----------
     model : fitted MSTEClust, PWEC or PEACE
-        Its `criterion_` is drawn: log F of MSTEClust and PWEC, of which the lowest is best, or
-        the criterion of PEACE, of which the highest is.
+        Its `n_clusters_curve_` is drawn: log F of MSTEClust and PWEC, of which the lowest is
+        best, or the criterion of PEACE, of which the highest is.
     max_clusters : int, optional
         The largest number of clusters drawn. Default: a few beyond the number found.
     ax : matplotlib Axes, optional
@@ -149,7 +153,9 @@ def plot_criterion(model: Any, *, max_clusters: int | None = None, ax: Axes | No
     ax : matplotlib Axes
     """
     fitted_attribute(
-        model, "criterion_", "MSTEClust and PWEC (cut='tree') have it, and PEACE that found k."
+        model,
+        "n_clusters_curve_",
+        "MSTEClust and PWEC (cut='tree') have it, and PEACE that found k.",
     )
     model = fitted(model)
     curve = choice_curve(model, max_clusters)

@@ -73,16 +73,16 @@ def reason_for_number(consensus: Any, numbers: ClusterNumbers | None = None) -> 
     cls = type(consensus).__name__
     if k == 1 < consensus.ensemble_.n_objects and (consensus.ensemble_.n_clusters == 1).all():
         return "1 cluster: no partition puts two objects apart."
-    lifetimes = getattr(consensus, "lifetimes_", None)
-    if lifetimes is None:
+    lifetimes = getattr(consensus, "n_clusters_curve_", None)
+    if lifetimes is None or lifetimes.name != "lifetime":
         return f"{cls} found {count(k, 'cluster')}; the number is {method_words(consensus).number}."
     if not len(lifetimes):
         return f"{count(k, 'cluster')}: too few objects for a choice by lifetime."
     text = (
         f"{cls} found {count(k, 'cluster')}, the number that lasts longest as the tree is cut "
-        f"(lifetime {lifetimes[k - 2]:.3f}"
+        f"(lifetime {lifetimes[k]:.3f}"
     )
-    others = [(life, -number) for number, life in enumerate(lifetimes, start=2) if number != k]
+    others = [(life, -number) for number, life in lifetimes.items() if number != k]
     if others:
         life, number = max(others)
         text += f"; the next longest is {life:.3f}, for {-number} clusters"

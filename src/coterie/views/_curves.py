@@ -80,24 +80,12 @@ def readable_range(
 
 
 def _whole_curve(model: Any) -> ChoiceCurve | None:
-    lifetimes = getattr(model, "lifetimes_", None)
-    if lifetimes is not None and len(lifetimes):
-        values = np.asarray(lifetimes, dtype=np.float64)
-        numbers = np.arange(2, 2 + len(values))
-        return ChoiceCurve("lifetime", "lifetime", numbers, values, "highest")
-    path = getattr(model, "n_clusters_path_", None)
-    if path is not None and len(path) > 1:
-        numbers = np.arange(1, 1 + len(path))
-        return ChoiceCurve("likelihood", "log-likelihood", numbers, np.asarray(path), "highest")
-    criterion = getattr(model, "criterion_", None)
-    if isinstance(criterion, dict) and criterion:
-        numbers = np.array(sorted(criterion))
-        values = np.array([criterion[k] for k in sorted(criterion)], dtype=np.float64)
-        return ChoiceCurve("criterion", "criterion", numbers, values, "highest")
-    if isinstance(criterion, np.ndarray) and len(criterion):
-        numbers = np.arange(2, 2 + len(criterion))
-        return ChoiceCurve("criterion", "log F", numbers, criterion, "lowest")
-    return None
+    curve = getattr(model, "n_clusters_curve_", None)
+    if not curve or len(curve) == 1 == curve.first:  # one object
+        return None
+    kind = {"lifetime": "lifetime", "log-likelihood": "likelihood"}.get(curve.name, "criterion")
+    best = "highest" if curve.larger_is_better else "lowest"
+    return ChoiceCurve(kind, curve.name, curve.numbers, curve.array, best)
 
 
 def scaled_criteria(numbers: ClusterNumbers) -> dict[str, NDArray[np.float64]]:
@@ -154,8 +142,5 @@ def likelihood_steps(model: Any) -> LikelihoodSteps:
     """Return the history of a fitted method."""
     history = fitted_attribute(model, "history_", "LACA and the methods with memberships have it.")
     model = fitted(model)
-    if hasattr(history[0], "log_likelihood"):
-        values = np.array([step.log_likelihood for step in history])
-        return LikelihoodSteps(np.arange(1, 1 + len(values)), values, "log-likelihood")
     values = np.asarray(history, dtype=np.float64)
     return LikelihoodSteps(values[:, 0].astype(np.int64), values[:, 1], model.objective)
