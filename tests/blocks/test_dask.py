@@ -75,7 +75,8 @@ def test_joblib_runs_partitions_on_dask():
 
 
 @pytest.mark.slow
-def test_a_worker_that_dies_changes_nothing(tmp_path, n_workers=2):
+def test_a_worker_that_dies_changes_nothing(tmp_path):
+    n_workers = 2
     distributed = pytest.importorskip("distributed")
     labels = noisy_labels(1, 3000, 6, n_clusters=3, noise=0.25, missing=0.05)[1]
     names = [f"run{e}" for e in range(6)]

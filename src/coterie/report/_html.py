@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from coterie.report._charts import choice_chart, trust_chart
 from coterie.report._leaderboard import leaderboard
+from coterie.report._summary import FORMAT
 from coterie.report._words import count
 from coterie.views._palette import PALETTE
 
@@ -38,7 +39,7 @@ _PROJECTION_TITLES = {
 
 
 def check_report_extra() -> None:
-    """Raise ImportError that names the extra if a package the report needs is not there."""
+    """Raise ImportError with the name of the extra if jinja2 is not installed."""
     if find_spec("jinja2") is None:
         raise ImportError(
             'the report needs jinja2, which is not installed: pip install "coterie[report]"'
@@ -66,36 +67,24 @@ def render_html(summary: dict[str, Any]) -> str:
     ValueError
         If the summary is of another version.
     """
-    from coterie.report._summary import FORMAT
-
     if summary.get("format") != FORMAT:
         raise ValueError(
             f"summary must be of format {FORMAT}, as this version of coterie makes it; got "
             f"{summary.get('format')!r}. Make it again with --json or summarize."
         )
-    check_report_extra()
-    import jinja2
+    environment, style = page_environment()
     from markupsafe import Markup
 
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_PAGE),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"share": _share, "group": _group, "count": count}
     script = (_PAGE / "report.js").read_text(encoding="utf-8")
-    style = (_PAGE / "report.css").read_text(encoding="utf-8")
     shown = summary["shown"] or {"objects": [], "sampled": False}
     numbers = _numbers(summary)
     return environment.get_template("report.html.j2").render(
         s=summary,
         data=Markup(_script_json(page_data(summary))),
         script=Markup(script),
-        script_hash=_source_hash(script),
+        script_hash=source_hash(script),
         style=Markup(style),
-        style_hash=_source_hash(style),
+        style_hash=source_hash(style),
         choice=choice_chart(summary),
         trust=trust_chart(summary),
         leaderboard=leaderboard(summary["comparison"]),
@@ -110,7 +99,23 @@ def render_html(summary: dict[str, Any]) -> str:
     )
 
 
-def _source_hash(text: str) -> str:
+def page_environment() -> tuple[Any, str]:
+    """Return what makes pages of templates, everything escaped, and the style of all pages."""
+    check_report_extra()
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_PAGE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"share": _share, "group": _group, "count": count}
+    return environment, (_PAGE / "report.css").read_text(encoding="utf-8")
+
+
+def source_hash(text: str) -> str:
     """Return what a Content-Security-Policy calls an inline script or style."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
@@ -144,7 +149,6 @@ def page_data(summary: dict[str, Any]) -> dict[str, Any]:
         "confidence": _packed(np.asarray(objects["confidence"], dtype="<f4"), "f4"),
         "runner_up": _whole([0 if c is None else c + 1 for c in objects["runner_up"]]),
         "truth": _classes(objects["truth"]),
-        "source": summary["source"],
         "agreement": cuts["agreement"],
         "scores": cuts["scores"],
         "palette": PALETTE,
@@ -163,7 +167,7 @@ def _pictures(summary: dict[str, Any]) -> dict[str, Any]:
     labels = np.asarray(heat_map["labels"], dtype=np.int64).T  # object by object
     wide = labels.max() >= 255
     missing = 65535 if wide else 255
-    if labels.max() >= 65535:  # nobody can tell so many colours, but pairs must stay right
+    if labels.max() >= 65535:  # codes of two bytes: number the labels of the shown objects anew
         labels, missing, wide = _renumbered(labels), 65535, True
     codes = np.where(labels < 0, missing, labels)
     percent = np.asarray(heat_map["percent"], dtype=np.uint8)
@@ -195,7 +199,7 @@ def _renumbered(labels: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _whole(values: ArrayLike) -> dict[str, str]:
-    """Pack numbers from 0 in as few bytes as hold them."""
+    """Pack non-negative integers in 1, 2 or 4 bytes each, the fewest that hold them."""
     array = np.asarray(values)
     most = int(array.max())
     kind = "u1" if most < 256 else "u2" if most < 65536 else "u4"
@@ -244,7 +248,7 @@ def _projection_words(summary: dict[str, Any]) -> str:
         return f"{across} to the right{upwards}. Colours and shapes are clusters, numbered."
     return (
         "A spectral embedding of the labels: objects that share many clusters are near each "
-        "other; directions have no units. Colours and shapes are clusters, numbered."
+        "other. The directions have no units. Colours and shapes are clusters, numbered."
     )
 
 
