@@ -173,7 +173,7 @@ def consense_in_blocks(run: BlockRun, chosen: Chosen) -> None:
     source, ids = run.open()
     with (
         on_dask(run.dask),
-        step("Consensus", quiet=notes.quiet, counted=False, watching=True),
+        step("Consensus", quiet=notes.quiet),
         notes.of_warnings(),
         refused_input(),
     ):
@@ -198,7 +198,7 @@ def cluster_in_blocks(
     folder = run.check()
     source, ids = run.open()
     with on_dask(run.dask), refused_input():
-        with step(f"Sampling {run.table}", quiet=notes.quiet, watching=True):
+        with step(f"Sampling {run.table}", quiet=notes.quiet):
             frame, n_drawn = sample_features(source, _join_frames)
         options = TableOptions(missing=run.options.missing)
         table = Table(run.table.name, frame)
@@ -212,7 +212,7 @@ def cluster_in_blocks(
         generator = make_ensemble(features.X, _inside(parts, run.checkpoint), notes)
         read = partial(_features_of, run.table.name, tuple(features.used), features.preparation)
         with (
-            step("Clustering", quiet=notes.quiet, counted=False, watching=True),
+            step("Clustering", quiet=notes.quiet),
             notes.of_warnings(),
         ):
             choose_number(consensus, generator.ensemble_, features.X, random_state=run.seed)
