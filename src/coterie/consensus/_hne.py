@@ -252,7 +252,7 @@ class HNE(BaseConsensus):
 
     Ties are the rule, at the start all pairs with an edge tie: the smallest pair is merged, a
     cluster being known by its smallest object. So the order of the objects can matter.
-    Normalized edges that differ by less than a share of 1e-12 are equal.
+    Normalized edges are compared after rounding to 44 bits, so that equal ones are ties.
 
     Prediction: the cluster of the most similar known object (of several, the cluster with most
     of them).
