@@ -16,7 +16,7 @@ def grow(pairs, diagonal, Y):
     has no term. With `diagonal`, the pair of an object with itself has one.
     """
     n_clusters, n = Y.shape
-    grown, errors = np.empty_like(Y), np.empty(n)
+    image, errors = np.empty_like(Y), np.empty(n)
     scratch = make_scratch(pairs)
     together, apart, a, rest = scratch.together, scratch.apart, scratch.a[:n], scratch.slope[:n]
     for i in range(n):
@@ -34,11 +34,11 @@ def grow(pairs, diagonal, Y):
         errors[i] = dot(rest, rest, scratch.work)
         total = 0.0
         for k in range(n_clusters):
-            grown[k, i] = y[k] * (terms + dot(Y[k], rest, scratch.work))
-            total += grown[k, i]
+            image[k, i] = y[k] * (terms + dot(Y[k], rest, scratch.work))
+            total += image[k, i]
         for k in range(n_clusters):
-            grown[k, i] = grown[k, i] / total if total > 0.0 else y[k]
-    return grown, errors
+            image[k, i] = image[k, i] / total if total > 0.0 else y[k]
+    return image, errors
 
 
 @njit

@@ -31,7 +31,7 @@ class PairSums(NamedTuple):
 def sum_pairs(
     columns: NDArray[Any], missing: Any, n_clusters: NDArray[np.int64], *, logs: bool
 ) -> PairSums:
-    """Return the sums for every two of `columns`, (L, n) codes in a narrow type.
+    """Return the sums for every two of `columns`, (L, n) compact codes.
 
     Without `logs` information and entropies stay 0: they take most of the time.
     """

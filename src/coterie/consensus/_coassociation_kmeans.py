@@ -133,7 +133,7 @@ class CoassociationKMeans(BaseConsensus):
     n_init : int, default=10
         Number of starts; the one with the smallest sum of squares is returned.
     max_iter : int, default=300
-        The most steps of one start.
+        Largest number of steps of one start.
 
     Attributes
     ----------
@@ -148,7 +148,7 @@ class CoassociationKMeans(BaseConsensus):
 
     Notes
     -----
-    A missing label is no vote: the partition puts the object together with nobody.
+    A missing label is no vote: the partition puts the object together with no other.
 
     K-means is that of scikit-learn, on distinct label rows, each as heavy as it has objects. With
     more than 50,000 distinct label rows (fewer with very many clusters in the partitions), it is
@@ -183,7 +183,7 @@ class CoassociationKMeans(BaseConsensus):
         cost=(
             "Time O(p L k) for each step, memory linear in n L plus K^2; the matrix is never made."
         ),
-        missing="No vote: the partition puts the object together with nobody.",
+        missing="No vote: the partition puts the object together with no other.",
         name=("k-means on the rows of the co-association matrix (Kuncheva et al., 2006)"),
         references=(
             "L. I. Kuncheva, S. T. Hadjitodorov and L. P. Todorova (2006). Experimental "

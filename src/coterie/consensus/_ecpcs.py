@@ -156,7 +156,7 @@ class ECPCS(TreeConsensus):
     )
     exceptions = dict.fromkeys(
         ("every_number_of_clusters", "two_objects"),
-        "a group of clusters may be nobody's best: then there are fewer clusters, with a warning",
+        "no object may go to some meta-cluster: then there are fewer clusters, with a warning",
     )
     finds_n_clusters = False
     rules: ClassVar = {"method": one_of("mc", "hc")}

@@ -29,7 +29,7 @@ class ThresholdGraph(NamedTuple):
     """Which distinct label rows have an edge, and who has these rows."""
 
     columns: NDArray[Any]
-    """(L, p): the distinct rows in narrow codes."""
+    """(L, p): compact codes of the distinct rows."""
     start: NDArray[np.int64]
     neighbours: NDArray[np.int32]
     """Row p's neighbours are ``neighbours[start[p]:start[p + 1]]``, itself among them."""

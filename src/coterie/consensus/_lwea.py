@@ -31,7 +31,7 @@ class LWEA(TreeConsensus):
         Smallest cluster that counts as one of the `n_clusters`, as a share of the mean cluster
         size n_objects / n_clusters. Objects of smaller branches join the cluster that the
         partitions put them with most often. 0 is the method as published: an outlier can be a
-        cluster. If no cut of the tree has so many clusters of that size, the published cut is
+        cluster. If no cut of the tree has `n_clusters` clusters of that size, the published cut is
         returned.
 
     Attributes

@@ -88,7 +88,7 @@ def number_parts(found: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[
 
 
 class MCLA(SoftConsensus):
-    """Meta-clustering: cluster the clusters, then let objects go where most of theirs went.
+    """Meta-clustering: cluster the clusters, then each object joins the group it is in most.
 
     The clusters of all partitions are the vertices of a graph, the weight of two being their
     Jaccard index: the objects in both over those in either. It is cut into `n_clusters`
@@ -181,7 +181,7 @@ class MCLA(SoftConsensus):
     )
     exceptions = dict.fromkeys(
         ("every_number_of_clusters", "two_objects"),
-        "a component or label may be nobody's best: then there are fewer clusters, with a warning",
+        "no object may go to some meta-cluster: then there are fewer clusters, with a warning",
     )
 
     finds_n_clusters = False

@@ -94,7 +94,7 @@ class MixtureModel(SoftConsensus):
     tol : float, default=1e-6
         A start ends when the mean log-likelihood of an object rises by no more than this.
     max_iter : int, default=200
-        The most steps of one start.
+        Largest number of steps of one start.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class MixtureModel(SoftConsensus):
         Number of clusters found: components that are the best for some object.
     membership_ : ndarray of shape (n_objects, n_clusters)
         Probability of each component given the object's labels. Columns in the order of the
-        labels; components that are nobody's best come last.
+        labels; components that are the best of no object come last.
     log_likelihood_ : float
         Of the returned start. Objects count one by one, missing labels not at all.
     log_likelihoods_ : ndarray of shape (n_init,)
@@ -123,7 +123,7 @@ class MixtureModel(SoftConsensus):
     Warns
     -----
     UserWarning
-        If some components are nobody's best, so that there are fewer clusters than asked for.
+        If some components are the best of no object: there are fewer clusters than asked for.
         This is always so with more components than distinct label rows.
 
     Notes
@@ -182,7 +182,7 @@ class MixtureModel(SoftConsensus):
     )
     exceptions = dict.fromkeys(
         ("every_number_of_clusters", "two_objects"),
-        "a component or label may be nobody's best: then there are fewer clusters, with a warning",
+        "a component may be the best of no object: then there are fewer clusters, with a warning",
     )
 
     finds_n_clusters = False

@@ -42,7 +42,7 @@ class MSTEClust(BaseConsensus):
     n_clusters : int, optional
         Number of clusters. Default: the one with the smallest `criterion_`.
     max_clusters : int, default=10
-        The most clusters that are tried.
+        Largest number of clusters tried.
     rule : {'margin', 'printed'}, default='margin'
         Which group is trusted with a pair. With gamma the mean validity of the group and p the
         share of its runs that agree with their majority on the pair, 'margin' takes the largest

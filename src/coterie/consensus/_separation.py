@@ -116,9 +116,9 @@ def spanning_tree(
     """Return the minimum spanning tree that Kruskal's algorithm finds.
 
     Edges are compared by (separation, i, j). Identical objects have separation 0 and the same
-    separations from all others, so the tree is made of the distinct rows, and their twins are
-    hung up afterwards where Kruskal's algorithm would put them: at the smallest object from
-    which their separation is 0. Objects that no run saw have separation 1 from everybody.
+    separations from all others. So the tree is made of the distinct rows, and the other objects
+    with the same labels are added where Kruskal's algorithm would add them: at the smallest
+    object from which their separation is 0. Objects that no run saw have separation 1 from all.
     """
     from coterie._kernels.separation import tree_of_separations
 
@@ -129,12 +129,12 @@ def spanning_tree(
 
     first = first_objects(inverse, len(counts))
     twins = np.flatnonzero(first[inverse] != np.arange(len(inverse)))
-    hook = np.arange(len(counts))
+    anchor = np.arange(len(counts))
     touching = edges[edge_weights == 0.0]
-    np.minimum.at(hook, touching[:, 1], touching[:, 0])
+    np.minimum.at(anchor, touching[:, 1], touching[:, 0])
     unseen = np.asarray((labels < 0).all(axis=1))
-    hook[unseen] = 0
-    edges = np.vstack([first[edges], np.column_stack([first[hook[inverse[twins]]], twins])])
+    anchor[unseen] = 0
+    edges = np.vstack([first[edges], np.column_stack([first[anchor[inverse[twins]]], twins])])
     edge_weights = np.concatenate([edge_weights, unseen[inverse[twins]].astype(np.float64)])
 
     order = np.lexsort((edges[:, 1], edges[:, 0], edge_weights))

@@ -20,7 +20,7 @@ __all__ = ["Voting"]
 
 
 class Ballot(NamedTuple):
-    """What the clusters of all partitions stand for, and what came of it."""
+    """Votes of the clusters of all partitions, and the result."""
 
     stands_for: NDArray[np.float64]
     """(K, k): the vote of a member of each cluster of each partition; rows sum to 1."""
@@ -130,7 +130,7 @@ class Voting(SoftConsensus):
         that have them in the reference [2]_; this suits partitions with many more clusters
         than `n_clusters`.
     max_iter : int, default=100
-        The most rounds. 1 is a single vote with the names of the first reference.
+        Largest number of rounds. 1 is a single vote with the names of the first reference.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class Voting(SoftConsensus):
         Number of clusters found: labels with which some object ended.
     membership_ : ndarray of shape (n_objects, n_clusters)
         Share of the votes for each label, 1 / `n_clusters` for objects that no partition saw.
-        Columns in the order of the labels, those that nobody ended with last.
+        Columns in the order of the labels; labels that no object has come last.
     reference_ : int or None
         The partition that was the first reference; None if it was average linkage.
     n_iter_ : int
@@ -221,7 +221,7 @@ class Voting(SoftConsensus):
     )
     exceptions = dict.fromkeys(
         ("every_number_of_clusters", "two_objects"),
-        "a component or label may be nobody's best: then there are fewer clusters, with a warning",
+        "a label may win no object: then there are fewer clusters, with a warning",
     )
 
     finds_n_clusters = False

@@ -13,7 +13,8 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from coterie._about import DOMENICONI_2009, MethodWords
-from coterie.consensus._wbpa import WBPA, in_order
+from coterie.consensus._hbgf import in_order
+from coterie.consensus._wbpa import WBPA
 from coterie.ensemble import Ensemble
 from coterie.generation._lac import assign_nearest, mean_of_members, read_only
 
