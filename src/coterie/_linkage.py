@@ -23,7 +23,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie._labels import order_by_size
+from coterie._labels import first_appearance, order_by_size
 from coterie._limits import check_fits, memory_limit_bytes
 from coterie._progress import track_progress
 from coterie.ensemble import Ensemble, compact_codes
@@ -233,8 +233,7 @@ def tree_of_leaves(
     Objects of the same leaf are merged first; their links are `own_links`, one per leaf.
     """
     first, second, link = merges
-    first_object = np.empty(len(own_links), dtype=np.int64)
-    first_object[inverse[::-1]] = np.arange(len(inverse) - 1, -1, -1)
+    first_object = first_appearance(inverse, len(own_links))
     copies = np.flatnonzero(first_object[inverse] != np.arange(len(inverse)))
     copies = copies[np.argsort(first_object[inverse[copies]], kind="stable")]
     return Tree.of_merges(

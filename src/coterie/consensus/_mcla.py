@@ -18,6 +18,7 @@ from coterie._graphs import (
     incidence_of,
     spectral_cut,
 )
+from coterie._labels import first_appearance
 from coterie._limits import check_fits, memory_limit_bytes
 from coterie.blocks import LabelBlocks, Rule
 from coterie.consensus._in_blocks import MetaClusters
@@ -212,9 +213,7 @@ class MCLA(SoftConsensus):
         chosen = np.argmax(shares, axis=1)
 
         sizes = np.bincount(chosen, weights=counts, minlength=shares.shape[1])
-        first = np.full(len(sizes), len(rows))
-        first[chosen[::-1]] = np.arange(len(rows) - 1, -1, -1)
-        order = np.lexsort((first, -sizes))
+        order = np.lexsort((first_appearance(chosen, len(sizes)), -sizes))
         self._rank = np.argsort(order)
         self._parts = parts
         self.cluster_labels_ = self._rank[parts]

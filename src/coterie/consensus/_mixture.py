@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from coterie._about import MethodWords
 from coterie._checks import check_random_state
+from coterie._labels import first_appearance
 from coterie._progress import track_progress
 from coterie.consensus._soft import (
     SoftConsensus,
     draw_seeds,
-    first_appearance,
     warn_of_empty_clusters,
 )
 from coterie.ensemble import Ensemble

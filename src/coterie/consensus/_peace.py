@@ -26,6 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from coterie._about import BOTH_SEEN, LARGEST_MEMBERSHIP, LOURENCO, MethodWords
 from coterie._checks import check_random_state
+from coterie._labels import first_appearance
 from coterie.consensus._curve import ClusterNumberCurve
 from coterie.consensus._parameters import one_of
 from coterie.consensus._soft import (
@@ -33,7 +34,6 @@ from coterie.consensus._soft import (
     check_init,
     draw_memberships,
     draw_seeds,
-    first_appearance,
     largest_cluster_first,
     run_starts,
     soften,

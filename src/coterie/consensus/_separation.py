@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie._checks import check_integer
+from coterie._labels import first_appearance
 from coterie._progress import track_progress
 from coterie.ensemble import Ensemble, compact_codes
 
@@ -127,7 +128,7 @@ def spanning_tree(
     with track_progress("spanning tree", len(counts)) as done:
         edges, edge_weights, wins, margin = tree_of_separations(runs, counts, done)
 
-    first = first_objects(inverse, len(counts))
+    first = first_appearance(inverse, len(counts))
     twins = np.flatnonzero(first[inverse] != np.arange(len(inverse)))
     anchor = np.arange(len(counts))
     touching = edges[edge_weights == 0.0]
@@ -139,13 +140,6 @@ def spanning_tree(
 
     order = np.lexsort((edges[:, 1], edges[:, 0], edge_weights))
     return SpanningTree(edges[order], edge_weights[order], wins, float(margin))
-
-
-def first_objects(inverse: NDArray[np.int64], n_patterns: int) -> NDArray[np.int64]:
-    """Return the first object with each pattern."""
-    first = np.empty(n_patterns, dtype=np.int64)
-    first[inverse[::-1]] = np.arange(len(inverse) - 1, -1, -1)  # the last one written stays
-    return first
 
 
 def cut_criterion(tree: SpanningTree, max_clusters: int) -> NDArray[np.float64]:

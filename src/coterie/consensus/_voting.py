@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from coterie._about import MethodWords
-from coterie._labels import order_by_size
+from coterie._labels import first_appearance, order_by_size
 from coterie._linkage import average_tree
 from coterie._progress import track_progress
 from coterie.consensus._parameters import one_of
-from coterie.consensus._soft import SoftConsensus, first_appearance, warn_of_empty_clusters
+from coterie.consensus._soft import SoftConsensus, warn_of_empty_clusters
 from coterie.ensemble import Ensemble
 
 __all__ = ["Voting"]
