@@ -107,7 +107,7 @@ def _extend_tree(tree: NDArray, labelled: NDArray[np.bool_], anchor: int) -> NDA
 
 
 def _extend_curve(curve: ClusterNumberCurve, labelled: NDArray[np.bool_], anchor: int) -> Any:
-    """Add the numbers of clusters with unlabelled objects apart, if the curve covers all numbers."""
+    """Add the numbers of clusters with unlabelled objects apart, if it covers all numbers."""
     n_more = int((~labelled).sum())
     if curve.name == "lifetime":
         # n_objects - 2 numbers: two labelled objects or fewer have no curve.
