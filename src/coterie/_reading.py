@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import stat
+import tokenize
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -88,7 +89,11 @@ def _unreadable(name: object, what: str) -> Iterator[None]:
     """Turn the errors of decoders into a ValueError that names the file."""
     import polars as pl
 
-    broken = (pl.exceptions.PolarsError, ValueError, EOFError, zlib.error, gzip.BadGzipFile)
+    broken = (
+        *(pl.exceptions.PolarsError, ValueError, EOFError, zlib.error, gzip.BadGzipFile),
+        *(tokenize.TokenError, SyntaxError),  # numpy parses the header of an array as Python
+        pl.exceptions.PanicException,  # no Exception: polars on a damaged Parquet file
+    )
     try:
         yield
     except (MemoryLimitError, UnreadableError):
@@ -131,6 +136,19 @@ def read_csv(
             raise
     _check_names(frame.columns, name)
     return frame
+
+
+def row_name_column(frame: pl.DataFrame) -> str | None:
+    """Return the first column if it names the rows, as R's write.csv and pandas make it.
+
+    Its heading is empty, and its values are all there and all different.
+    """
+    name: str = frame.columns[0]
+    if name.strip() not in ("", "Unnamed: 0"):
+        return None
+    column = frame[name]
+    is_name = column.null_count() == 0 and column.n_unique() == frame.height > 1
+    return name if is_name else None
 
 
 def _read_text(stream: IO[bytes], name: object, separator: str) -> bytes:
