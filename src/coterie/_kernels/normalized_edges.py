@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,7 +155,7 @@ class Merging(NamedTuple):
     objects: Objects
     clusters: Clusters
     moves: Moves
-    best_pairs: list[tuple[float, int, int, int, int]]
+    best_pairs: list[Any]
     """A heap of each cluster's best pair: (-normalized edges, u, v, cluster, partner's node)."""
     found: Found
     power: NDArray[np.float64]
