@@ -165,7 +165,7 @@ class BaumEagon(SoftConsensus):
 
     Memberships y_i in the probability simplex are sought whose products y_i'y_j are nearest to
     the co-association S_ij in the squared error, the baseline of the PEACE paper [1]_, [2]_.
-    Every step multiplies y_ki by b_i + [Y (S - Y'Y)]_ki, b_i the number of terms in row i, and
+    Every step [3]_ multiplies y_ki by b_i + [Y (S - Y'Y)]_ki, b_i the number of terms in row i, and
     divides by the sum over k; the error never rises.
 
     Parameters
@@ -227,14 +227,6 @@ class BaumEagon(SoftConsensus):
     Prediction: the memberships of a new row minimise its squared error with the objects of the
     fit, whose memberships stay as they are.
 
-    References
-    ----------
-    .. [1] S. Rota Bulò, A. Lourenço, A. Fred and M. Pelillo, "Pairwise probabilistic clustering
-       using evidence accumulation", S+SSPR 2010, :doi:`10.1007/978-3-642-14980-1_38`.
-    .. [2] A. Lourenço, S. Rota Bulò, N. Rebagliati, A. Fred, M. Figueiredo and M. Pelillo,
-       "Probabilistic evidence accumulation for clustering ensembles", ICPRAM 2013,
-       :doi:`10.5220/0004267900580067`.
-
     Examples
     --------
     >>> from coterie import BaumEagon
@@ -264,6 +256,8 @@ class BaumEagon(SoftConsensus):
         ),
         confidence=LARGEST_MEMBERSHIP,
         references=(
+            "S. Rota Bulò, A. Lourenço, A. Fred and M. Pelillo (2010). Pairwise probabilistic "
+            "clustering using evidence accumulation. S+SSPR 2010. doi:10.1007/978-3-642-14980-1_38",
             LOURENCO,
             "L. E. Baum and J. A. Eagon (1967). An inequality with applications to statistical "
             "estimation for probabilistic functions of Markov processes and to a model for "

@@ -156,13 +156,6 @@ class CoassociationKMeans(BaseConsensus):
     where there are fewer distinct label rows than clusters, gets the object farthest from its
     centre.
 
-    References
-    ----------
-    .. [1] L. I. Kuncheva, S. T. Hadjitodorov and L. P. Todorova, "Experimental comparison of
-       cluster ensemble methods", FUSION, 2006, :doi:`10.1109/ICIF.2006.301614`.
-    .. [2] C. Domeniconi and M. Al-Razgan, "Weighted cluster ensembles: methods and analysis",
-       ACM TKDD 2(4), 2009, :doi:`10.1145/1460797.1460800`.
-
     Examples
     --------
     >>> from coterie import CoassociationKMeans

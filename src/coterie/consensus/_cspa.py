@@ -114,8 +114,6 @@ class CSPA(BaseConsensus):
 
     References
     ----------
-    .. [1] A. Strehl and J. Ghosh, "Cluster ensembles: a knowledge reuse framework for combining
-       multiple partitions", JMLR 3, 2002.
     .. [2] A. Y. Ng, M. I. Jordan and Y. Weiss, "On spectral clustering: analysis and an
        algorithm", NIPS 14, 2002.
 

@@ -88,8 +88,6 @@ class HBGF(BaseConsensus):
 
     References
     ----------
-    .. [1] X. Z. Fern and C. E. Brodley, "Solving cluster ensemble problems by bipartite graph
-       partitioning", ICML, 2004, :doi:`10.1145/1015330.1015414`.
     .. [2] Z. Li, X.-M. Wu and S.-F. Chang, "Segmentation using superpixels: a bipartite graph
        partitioning approach", CVPR, 2012, :doi:`10.1109/CVPR.2012.6247750`.
 

@@ -116,8 +116,6 @@ class HGPA(BaseConsensus):
 
     References
     ----------
-    .. [1] A. Strehl and J. Ghosh, "Cluster ensembles: a knowledge reuse framework for combining
-       multiple partitions", JMLR 3, 2002.
     .. [2] D. Zhou, J. Huang and B. Schoelkopf, "Learning with hypergraphs: clustering,
        classification, and embedding", NIPS 19, 2006.
     .. [3] L. Gottesbueren, T. Heuer, P. Sanders and S. Schlag, "Scalable shared-memory hypergraph

@@ -257,11 +257,6 @@ class HNE(BaseConsensus):
     Prediction: the cluster of the most similar known object (of several, the cluster with most
     of them).
 
-    References
-    ----------
-    .. [1] Y. Li, J. Yu, P. Hao and Z. Li, "Clustering ensembles based on normalized edges",
-       PAKDD 2007, LNAI 4426, :doi:`10.1007/978-3-540-71701-0_71`.
-
     Examples
     --------
     >>> from coterie import HNE

@@ -250,11 +250,6 @@ class LACA(BaseConsensus):
     Missing labels: a partition scores a pair only if it saw both objects, and its
     probabilities are estimated from such pairs.
 
-    References
-    ----------
-    .. [1] Z. Xie, R. Dong, Z. Deng, Z. He and W. Yang, "A probabilistic approach to latent
-       cluster analysis", IJCAI 2013.
-
     Examples
     --------
     >>> from coterie import LACA

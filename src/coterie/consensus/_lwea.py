@@ -58,11 +58,6 @@ class LWEA(TreeConsensus):
     smallest first, a cluster being known by its first object. Beyond, ties go to the smallest
     neighbour of each cluster, and weights are rounded to 2^-30 of the largest possible similarity.
 
-    References
-    ----------
-    .. [1] D. Huang, C.-D. Wang and J.-H. Lai, "Locally weighted ensemble clustering", IEEE
-       Transactions on Cybernetics 48(5), 2018, :doi:`10.1109/TCYB.2017.2702343`.
-
     Examples
     --------
     >>> from coterie import LWEA

@@ -134,13 +134,6 @@ class MixtureModel(SoftConsensus):
     in prediction. A label that never occurred in a component rules it out; a new row that is
     ruled out everywhere goes where the fewest of its labels are impossible.
 
-    References
-    ----------
-    .. [1] A. Topchy, A. K. Jain and W. Punch, "A mixture model for clustering ensembles", SIAM
-       International Conference on Data Mining, 2004, :doi:`10.1137/1.9781611972740.35`.
-    .. [2] A. Topchy, A. K. Jain and W. Punch, "Clustering ensembles: models of consensus and
-       weak partitions", IEEE TPAMI 27(12), 2005, :doi:`10.1109/TPAMI.2005.237`.
-
     Examples
     --------
     >>> from coterie import MixtureModel

@@ -92,11 +92,6 @@ class MSTEClust(BaseConsensus):
     Prediction: the cluster of the known object with the smallest separation; where several are
     equally near, the cluster with most of them.
 
-    References
-    ----------
-    .. [1] V. Berikov, "Cluster ensemble with averaged co-association matrix maximizing the
-       expected margin", DOOR 2016 (CEUR-WS).
-
     Examples
     --------
     Two algorithms, three runs each. The first is sure of the first three objects, the second of

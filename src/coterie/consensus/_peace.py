@@ -421,12 +421,6 @@ class PEACE(SoftConsensus):
     only n L labels and are far from independent. Numbers from 1 on are tried until three in a
     row were not better.
 
-    References
-    ----------
-    .. [1] A. Lourenço, S. Rota Bulò, N. Rebagliati, A. Fred, M. Figueiredo and M. Pelillo,
-       "Probabilistic evidence accumulation for clustering ensembles", ICPRAM 2013,
-       :doi:`10.5220/0004267900580067`.
-
     Examples
     --------
     >>> from coterie import PEACE

@@ -144,13 +144,6 @@ class PWEC(BaseConsensus):
     where several are equally near the cluster with most of them; with average linkage, the
     cluster with the largest share of votes for it.
 
-    References
-    ----------
-    .. [1] V. Berikov, "Weighted ensemble of algorithms for complex data clustering", Pattern
-       Recognition Letters 38, 2014, 99-106.
-    .. [2] V. Berikov, "Cluster ensemble with averaged co-association matrix maximizing the
-       expected margin", DOOR 2016 (CEUR-WS).
-
     Examples
     --------
     >>> from coterie import PWEC, Ensemble

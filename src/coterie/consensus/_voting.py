@@ -169,13 +169,6 @@ class Voting(SoftConsensus):
 
     Prediction: the label with most votes for the new row. `predict_proba` gives their shares.
 
-    References
-    ----------
-    .. [1] S. Dudoit and J. Fridlyand, "Bagging to improve the accuracy of a clustering
-       procedure", Bioinformatics 19(9), 2003, :doi:`10.1093/bioinformatics/btg038`.
-    .. [2] H. G. Ayad and M. S. Kamel, "Cumulative voting consensus method for partitions with
-       variable number of clusters", IEEE TPAMI 30(1), 2008, :doi:`10.1109/TPAMI.2007.1138`.
-
     Examples
     --------
     >>> from coterie import Voting

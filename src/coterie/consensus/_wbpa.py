@@ -96,8 +96,6 @@ class WBPA(HBGF):
 
     References
     ----------
-    .. [1] C. Domeniconi and M. Al-Razgan, "Weighted cluster ensembles: methods and analysis",
-       ACM TKDD 2(4), 2009, :doi:`10.1145/1460797.1460800`.
     .. [2] X. Z. Fern and C. E. Brodley, "Solving cluster ensemble problems by bipartite graph
        partitioning", ICML, 2004, :doi:`10.1145/1015330.1015414`.
 

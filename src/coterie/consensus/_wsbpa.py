@@ -130,11 +130,6 @@ class WSBPA(WBPA):
     gets equal weights. Objects that are as near to two centres go to the first. Reassignment may
     leave a cluster without objects; its centre comes last then, and a warning says so.
 
-    References
-    ----------
-    .. [1] C. Domeniconi and M. Al-Razgan, "Weighted cluster ensembles: methods and analysis",
-       ACM TKDD 2(4), 2009, :doi:`10.1145/1460797.1460800`.
-
     Examples
     --------
     >>> from coterie import LACEnsemble, WSBPA
