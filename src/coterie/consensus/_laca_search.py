@@ -14,7 +14,7 @@ from coterie.ensemble import Ensemble
 
 __all__ = ["Found", "improve", "tree_step"]
 
-MOST_SWEEPS = 50
+MAX_SWEEPS = 50
 _LEAST = 1e-9  # relative to the largest possible score: moves that improve by less are rounding
 
 
@@ -92,7 +92,7 @@ def improve(
     parameters: Parameters,
     *,
     fixed: bool = False,
-    sweeps: int = MOST_SWEEPS,
+    sweeps: int = MAX_SWEEPS,
 ) -> Model:
     """Move objects and join clusters until neither improves the likelihood at `parameters`.
 

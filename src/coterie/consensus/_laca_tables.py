@@ -33,12 +33,12 @@ from coterie.ensemble import Ensemble
 
 __all__ = ["RowModel", "TableSearch", "stop_at"]
 
-MOST_CELLS = 2000  # groups of objects that the coarse start merges
+MAX_CELLS = 2000  # groups of objects that the coarse start merges
 SAMPLE = 4000  # objects of the sample that the other start grows a tree on
 CELL_SAMPLE = 50_000  # objects by which the partitions of the groups are chosen
-MOST_STRAYS = 20_000  # objects without a place that are clustered among themselves
-LEAST_SHARE = 1e-5  # of the objects that a cluster of strays must hold
-MOST_FOUNDED = 100  # clusters of strays that are founded in one round
+MAX_MISFITS = 20_000  # objects without a place that are clustered among themselves
+MIN_SHARE = 1e-5  # of the objects that a cluster of misfits must hold
+MAX_FOUNDED = 100  # clusters of misfits that are founded in one round
 
 View = Ensemble | LabelBlocks
 
@@ -83,11 +83,11 @@ class Founded(NamedTuple):
     """A rule from which some label rows are excepted: they have clusters of their own."""
 
     rule: Rule
-    strays: Lookup
+    misfits: Lookup
 
     def __call__(self, codes: NDArray[np.int32], start: int) -> NDArray[np.int64]:
         """Return the cluster of each row."""
-        founded = self.strays(codes, start)
+        founded = self.misfits(codes, start)
         return np.where(founded >= 0, founded, self.rule(codes, start))
 
 
@@ -191,7 +191,7 @@ class TableSearch:
         """Return the better of two starts: of a sample of objects, and of groups of all of them.
 
         The sample sees single objects, as the tree does, but no small cluster; the groups see
-        all, but as the most telling partitions put them.
+        all, but as the most informative partitions put them.
         """
         starts: tuple[Callable[[], RowModel], ...] = (
             lambda: self.from_sample(parameters),
@@ -218,7 +218,7 @@ class TableSearch:
             start = max(starts, key=lambda model: self.likelihood(model, parameters))
             moved = self.move(start, parameters, steps=3)
             done[0] = 3
-            return self.merge(self.place_strays(moved, parameters), parameters)
+            return self.merge(self.place_misfits(moved, parameters), parameters)
 
     def cut(self, model: RowModel, parameters: Parameters, n_clusters: int) -> RowModel:
         """Return a model of exactly `n_clusters`, from finer groups where `model` has too few."""
@@ -265,16 +265,16 @@ class TableSearch:
         return model if k >= model.n_clusters else model.merged(tree.cut(k))
 
     def finest_cells(self, parameters: Parameters, at_least: int = 2) -> RowModel:
-        """Group objects that the most telling partitions all put together.
+        """Group objects that the most informative partitions all put together.
 
         Partitions are taken in the order of the evidence that a pair together brings in the
-        mean, while a sample of the objects falls into fewer than `MOST_CELLS` groups, or until
+        mean, while a sample of the objects falls into fewer than `MAX_CELLS` groups, or until
         there are `at_least` groups.
         """
-        chosen = self._telling_partitions(parameters, at_least)
+        chosen = self._informative_partitions(parameters, at_least)
         while True:
             columns = np.array(chosen, dtype=np.int64)
-            most = 4 * max(MOST_CELLS, at_least) if len(chosen) > 1 else self.view.n_objects
+            most = 4 * max(MAX_CELLS, at_least) if len(chosen) > 1 else self.view.n_objects
             merge = partial(merge_distinct, most=most)
             found = reduce_rows(self.view, _distinct_cells, merge, columns, most)
             if found is not None:
@@ -288,8 +288,8 @@ class TableSearch:
             )
         return count_model(self.view, Cells(columns, Lookup(rows, np.arange(len(rows)))), len(rows))
 
-    def _telling_partitions(self, parameters: Parameters, at_least: int) -> list[int]:
-        most = max(MOST_CELLS, 2 * at_least)
+    def _informative_partitions(self, parameters: Parameters, at_least: int) -> list[int]:
+        most = max(MAX_CELLS, 2 * at_least)
         rho, _ = parameters
         evidence = rho * parameters.together + (1 - rho) * parameters.apart
         labels = self._take(CELL_SAMPLE)
@@ -307,7 +307,7 @@ class TableSearch:
             cells, n_cells = renamed, len(finer)
         return chosen
 
-    def place_strays(self, model: RowModel, parameters: Parameters) -> RowModel:
+    def place_misfits(self, model: RowModel, parameters: Parameters) -> RowModel:
         """Give rows that score negative with their cluster clusters of their own.
 
         The tree would never have merged them with it. They are merged among themselves, by the
@@ -315,23 +315,23 @@ class TableSearch:
         stay where they were, and so do all where there are too many.
         """
         tables = model.tables.tables(self.view, parameters)
-        merge = partial(merge_distinct, most=MOST_STRAYS)
-        found = reduce_rows(self.view, _find_strays, merge, model.rule, tables)
-        if found is None or not 0 < found[1].sum() <= MOST_STRAYS:
+        merge = partial(merge_distinct, most=MAX_MISFITS)
+        found = reduce_rows(self.view, _find_misfits, merge, model.rule, tables)
+        if found is None or not 0 < found[1].sum() <= MAX_MISFITS:
             return model
         rows, counts = found
         tree = tree_of_rows(np.repeat(rows, counts, axis=0), parameters)
         groups = tree.cut(tree.n_clusters_above(0.0))  # largest first
-        least = max(2, LEAST_SHARE * self.view.n_objects)
-        kept = (groups < MOST_FOUNDED) & (np.bincount(groups)[groups] >= least)
+        least = max(2, MIN_SHARE * self.view.n_objects)
+        kept = (groups < MAX_FOUNDED) & (np.bincount(groups)[groups] >= least)
         # Equal rows go the same way: that of the first of them.
         first = np.cumsum(counts) - counts
         kept, groups = kept[first], groups[first]
         if not kept.any():
             return model
-        strays = Lookup(rows[kept], model.n_clusters + groups[kept])
+        misfits = Lookup(rows[kept], model.n_clusters + groups[kept])
         n_clusters = model.n_clusters + int(groups[kept].max()) + 1
-        return count_model(self.view, Founded(model.rule, strays), n_clusters)
+        return count_model(self.view, Founded(model.rule, misfits), n_clusters)
 
 
 def _distinct_cells(
@@ -346,14 +346,14 @@ def _distinct_cells(
     return cells[first], np.bincount(inverse, counts).astype(np.int64)
 
 
-def _find_strays(
+def _find_misfits(
     rows: NDArray[np.int32], counts: NDArray[np.int64], rule: Rule, tables: Tables
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]] | None:
     """Return the distinct rows that score negative with their cluster; None for too many."""
-    stray = mean_score_with_own(rows, rule(rows, 0), tables) < 0
-    if counts[stray].sum() > MOST_STRAYS:
+    misfit = mean_score_with_own(rows, rule(rows, 0), tables) < 0
+    if counts[misfit].sum() > MAX_MISFITS:
         return None
-    rows, counts = rows[stray], counts[stray]
+    rows, counts = rows[misfit], counts[misfit]
     if len(rows) == 0:
         return rows, counts
     first, inverse, _ = find_patterns(rows)
