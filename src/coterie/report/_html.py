@@ -21,7 +21,7 @@ from coterie.views._palette import PALETTE
 __all__ = ["check_report_extra", "render_html"]
 
 _PAGE = Path(__file__).parent / "page"
-_MOST_CLUSTERS = 50
+_MAX_CLUSTERS = 50
 
 _SCORE_WORDS = {
     "nmi": ("NMI", "normalised mutual information, geometric mean; 1 is perfect"),
@@ -95,7 +95,7 @@ def render_html(summary: dict[str, Any]) -> str:
         projection_title=_projection_title(summary),
         projection_words=_projection_words(summary),
         score_words=_SCORE_WORDS,
-        most_clusters=_MOST_CLUSTERS,
+        most_clusters=_MAX_CLUSTERS,
     )
 
 
