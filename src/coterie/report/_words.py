@@ -72,7 +72,7 @@ def reason_for_number(consensus: Any, numbers: ClusterNumbers | None = None) -> 
         return f"{count(k, 'cluster')} as asked for."
     cls = type(consensus).__name__
     if k == 1 < consensus.ensemble_.n_objects and (consensus.ensemble_.n_clusters == 1).all():
-        return "1 cluster: every partition puts all objects together."
+        return "1 cluster: no partition puts two objects apart."
     text = f"{cls} found {count(k, 'cluster')}; the number is {method_words(consensus).number}"
     curve = getattr(consensus, "n_clusters_curve_", None)
     if curve is not None and not len(curve):
