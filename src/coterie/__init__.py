@@ -55,6 +55,7 @@ if TYPE_CHECKING:  # for editors and type checkers; the names themselves come fr
     from coterie.generation import LACEnsemble as LACEnsemble
     from coterie.generation import RandomizedEnsemble as RandomizedEnsemble
     from coterie.per_k import ConsensusPerK as ConsensusPerK
+    from coterie.preparation import ExpressionPreparation as ExpressionPreparation
     from coterie.preparation import TablePreparation as TablePreparation
 
 __version__ = "0.2.0"
@@ -68,6 +69,7 @@ _HOME = {
     "ConsensusClustering": "coterie.clustering",
     "ConsensusPerK": "coterie.per_k",
     "Ensemble": "coterie.ensemble",
+    "ExpressionPreparation": "coterie.preparation",
     "BoostKMeans": "coterie.generation",
     "LAC": "coterie.generation",
     "LACEnsemble": "coterie.generation",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from coterie._encode import MISSING, Column
 from coterie._ensemble_parts import shorten
 from coterie._files import escape_formulas, unescape_formulas, written_whole
-from coterie._reading import read_csv
+from coterie._reading import read_csv, row_name_column
 
 if TYPE_CHECKING:
     import polars as pl
@@ -119,6 +119,8 @@ def read_label_table(
                 f"{shorten(table.columns)}."
             )
         table = table.drop(id_column)
+    elif table.width > 1 and (row_names := row_name_column(table)) is not None:
+        table = table.drop(row_names)
     return table.select(_numbers_of_text(column) for column in table)
 
 

@@ -133,6 +133,19 @@ def read_csv(
     return frame
 
 
+def row_name_column(frame: pl.DataFrame) -> str | None:
+    """Return the first column if it names the rows, as R's write.csv and pandas make it.
+
+    Its heading is empty, and its values are all there and all different.
+    """
+    name: str = frame.columns[0]
+    if name.strip() not in ("", "Unnamed: 0"):
+        return None
+    column = frame[name]
+    is_name = column.null_count() == 0 and column.n_unique() == frame.height > 1
+    return name if is_name else None
+
+
 def _read_text(stream: IO[bytes], name: object, separator: str) -> bytes:
     """Return text as UTF-8 with a line feed after each line."""
     buffered: Any = stream if hasattr(stream, "peek") else io.BufferedReader(stream)

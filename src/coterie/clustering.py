@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -305,6 +306,13 @@ def by_name(name: str) -> BaseConsensus:
 
 def _preparation(state: dict[str, Any]) -> Any:
     """Return the fitted transformer that a model file describes."""
+    if "expression" in state:
+        from coterie.preparation import ExpressionPreparation
+
+        first = ExpressionPreparation.from_dict(state["expression"]["fitted"])
+        rest = {name: value for name, value in state.items() if name != "expression"}
+        first.set_output(transform="polars" if "table" in rest else "default")
+        return make_pipeline(first, _preparation(rest)) if rest else first
     if "table" in state:
         from coterie.preparation import TablePreparation
 

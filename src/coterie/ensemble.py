@@ -557,7 +557,9 @@ class Ensemble:
         separator : str, default=','
             What stands between two fields.
         id_column : str, optional
-            A column with the names of the objects, which is no partition.
+            A column with the names of the objects, which is no partition. Default: the first
+            column, if its heading is empty and its values are all different, as R's
+            ``write.csv`` makes it.
         """
         return cls(read_label_table(path, separator=separator, id_column=id_column))
 

@@ -5,8 +5,8 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_iris, make_blobs
 
-from coterie import EAC, ConsensusClustering, Ensemble, RandomizedEnsemble
-from coterie.choosing import cautions
+from coterie import EAC, ConsensusClustering, Ensemble, RandomizedEnsemble, cluster_trust
+from coterie.choosing import cautions, find_gap
 
 
 def kinds(model, X=None):
@@ -104,3 +104,55 @@ def test_same_answer_every_time(blobs):
     X = np.random.default_rng(1).random((900, 3))
     model = fitted(X, 4)
     assert cautions(model, X) == cautions(model, X)
+
+
+def gradient(random, n):
+    """Objects along a curve, evenly, with noise around it."""
+    t = random.random(n)
+    return np.column_stack([5 * t, 3 * t**2, -2 * t]) + random.normal(scale=0.3, size=(n, 3))
+
+
+NOISE = {
+    "gradient": gradient,
+    "uniform": lambda random, n: random.random((n, 3)),
+    "normal": lambda random, n: random.normal(size=(n, 8)),
+    "skewed": lambda random, n: random.exponential(size=(n, 3)),
+    "heavy tails": lambda random, n: random.standard_t(4, size=(n, 3)),
+    "wide": lambda random, n: random.normal(size=(60, 400)),
+}
+
+
+@pytest.mark.parametrize("kind", NOISE)
+def test_gradient_and_noise_have_no_separate_clusters(kind):
+    X = NOISE[kind](np.random.default_rng(0), 200)
+    gap = find_gap(fitted(X, 3, 10), X)
+    assert gap.found is False
+    assert gap.kind == "features"
+    assert "there are no separate clusters" in gap.words
+
+
+def test_gap_is_told_or_said_to_be_unknown(blobs):
+    X, model = blobs
+    assert find_gap(model, X).found is True
+    assert find_gap(model, X).words.startswith("There are gaps between clusters")
+    assert find_gap(model).kind == "ensemble"
+    few = fitted(X[:15], 3, 10)
+    assert find_gap(few, X[:15]).found is None
+    assert "fewer than 20 objects" in find_gap(few, X[:15]).words
+    labels = EAC(n_clusters=2).fit(np.repeat([[0, 1], [1, 0]], 20, axis=0))
+    assert find_gap(labels).found is None
+    assert "cannot be told" in find_gap(labels).words
+
+
+def test_unstable_clusters_are_a_caution():
+    random = np.random.default_rng(0)
+    labels = np.repeat([0, 1, 2, 3], 20)[:, None] + np.zeros((1, 12), dtype=int)
+    labels[40:] = random.integers(2, 4, (40, 12))
+    consensus = EAC(n_clusters=4).fit(labels)
+    trust = cluster_trust(consensus, random_state=0)
+    found = {caution.kind: caution.words for caution in cautions(consensus, trust=trust)}
+    unstable = [c for c, value in enumerate(trust.stability) if value < 0.6]
+    assert unstable
+    assert all(f"{c} (" in found["unstable"] or len(unstable) == 1 for c in unstable)
+    assert "not stable" in found["unstable"]
+    assert "unstable" not in {caution.kind for caution in cautions(consensus)}

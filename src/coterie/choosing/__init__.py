@@ -1,6 +1,6 @@
 """Choosing: is there structure, how many clusters, which method, which partitions."""
 
-from coterie.choosing._cautions import Caution, cautions
+from coterie.choosing._cautions import Caution, Gap, cautions, find_gap
 from coterie.choosing._compare import Comparison, MethodResult, compare
 from coterie.choosing._how_many import ClusterNumbers, how_many_clusters
 from coterie.choosing._ranks import MeanRanks, mean_ranks
@@ -13,12 +13,14 @@ __all__ = [
     "ClusterNumbers",
     "ClusterTrust",
     "Comparison",
+    "Gap",
     "MeanRanks",
     "MethodResult",
     "StructureTest",
     "cautions",
     "cluster_trust",
     "compare",
+    "find_gap",
     "how_many_clusters",
     "mean_ranks",
     "select",

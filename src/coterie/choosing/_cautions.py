@@ -10,9 +10,10 @@ from sklearn.decomposition import PCA
 
 from coterie._limits import one_thread
 from coterie.choosing._structure import CLEAR, StructureTest, structure_test
+from coterie.choosing._trust import ClusterTrust
 from coterie.ensemble import Ensemble
 
-__all__ = ["Caution", "cautions"]
+__all__ = ["Caution", "Gap", "cautions", "find_gap"]
 
 _TINY_SHARE = 0.05  # of the mean size of a cluster
 _LOPSIDED_SHARE = 0.95  # of the objects in one cluster
@@ -21,23 +22,40 @@ _MOST_OBJECTS, _MOST_FEATURES = 500, 50  # in the test for a gap: it takes well 
 _MOST_NAMED = 5
 
 
+class Gap(NamedTuple):
+    """Whether the clusters are set apart."""
+
+    found: bool | None
+    """None where it cannot be told."""
+    words: str
+    """The answer in a sentence."""
+    p_value: float | None
+    kind: str
+    """What was tested: 'features' or 'ensemble'."""
+
+
 class Caution(NamedTuple):
     """One reason to be careful with a consensus."""
 
     kind: str
-    """'unlabelled', 'lopsided', 'tiny' or 'no_gap'."""
+    """'unlabelled', 'lopsided', 'tiny', 'unstable' or 'no_gap'."""
     words: str
     """The reason in plain sentences."""
 
 
 def cautions(
-    model: Any, X: ArrayLike | Any | None = None, *, structure: StructureTest | None = None
+    model: Any,
+    X: ArrayLike | Any | None = None,
+    *,
+    structure: StructureTest | Gap | None = None,
+    trust: ClusterTrust | None = None,
 ) -> list[Caution]:
     """Return the reasons to be careful with a consensus; none means that none was found.
 
     - 'unlabelled': no partition has a label for some objects.
     - 'lopsided': one of several clusters holds at least 95 % of the objects.
     - 'tiny': a cluster has a single object, or less than 5 % of the mean size of a cluster.
+    - 'unstable': resamples of the ensemble do not find a cluster again; only with `trust`.
     - 'no_gap': `coterie.structure_test` finds no emptier region between dense ones, in the
       features if they are given, else in at least ten partitions. Uniform noise gets a consensus
       with a high confidence too, because its partitions cut it alike.
@@ -49,8 +67,10 @@ def cautions(
     X : {array-like, sparse matrix} of shape (n_objects, n_features), optional
         The features as they were clustered. A sample of at most 500 objects is tested, of many
         features the first 50 principal components.
-    structure : StructureTest, optional
+    structure : StructureTest or Gap, optional
         A test that was made already, of the features or of the ensemble.
+    trust : ClusterTrust, optional
+        Stability of the clusters, from `coterie.cluster_trust`: adds 'unstable'.
 
     Returns
     -------
@@ -70,10 +90,56 @@ def cautions(
     consensus = getattr(model, "consensus_", model)
     ensemble, labels = consensus.ensemble_, consensus.labels_
     sizes = np.bincount(labels)
-    found = [_unlabelled(ensemble), _lopsided(sizes), _tiny(sizes)]
-    if len(sizes) > 1 and found[1] is None and not _has_gap(ensemble, X, structure):
-        found.append(_no_gap(float(consensus.confidence_.mean()), of_features=X is not None))
+    found = [_unlabelled(ensemble), _lopsided(sizes), _tiny(sizes), _unstable(trust)]
+    if len(sizes) > 1 and found[1] is None:
+        gap = structure if isinstance(structure, Gap) else find_gap(model, X, structure=structure)
+        if gap.found is False:
+            found.append(_no_gap(float(consensus.confidence_.mean()), gap.kind))
     return [caution for caution in found if caution is not None]
+
+
+def find_gap(
+    model: Any, X: ArrayLike | Any | None = None, *, structure: StructureTest | None = None
+) -> Gap:
+    """Return whether there is a gap between clusters, in a sentence; see `structure_test`.
+
+    Parameters
+    ----------
+    model : fitted consensus function or ConsensusClustering
+        What found the clusters.
+    X : {array-like, sparse matrix} of shape (n_objects, n_features), optional
+        The features as they were clustered; a sample is tested. Default: the ensemble is tested.
+    structure : StructureTest, optional
+        A test that was made already, of the features or of the ensemble.
+
+    Returns
+    -------
+    gap : Gap
+        The same for the same input.
+    """
+    ensemble = getattr(model, "consensus_", model).ensemble_
+    given = structure is not None and (structure.kind == "features" or X is None)
+    of_features = X is not None or (given and structure.kind == "features")  # type: ignore[union-attr]
+    kind = "features" if of_features else "ensemble"
+    if ensemble.n_objects < _LEAST_OBJECTS:
+        return _untold(f"there are fewer than {_LEAST_OBJECTS} objects", kind)
+    if not of_features and ensemble.n_partitions < _LEAST_PARTITIONS:
+        return _untold(f"there are no features, and under {_LEAST_PARTITIONS} partitions", kind)
+    # Many small products: several threads would wait for each other.
+    with one_thread():
+        if structure is None or not given:
+            structure = structure_test(ensemble if X is None else _sample(X), random_state=0)
+    if not structure.is_decided:
+        return Gap(None, structure.reason, None, kind)
+    # Where even partitions of noise agree as clearly, partitions cannot tell.
+    if kind == "ensemble" and structure.statistic >= CLEAR and not structure.has_structure:
+        return _untold("partitions of noise would agree as clearly as these", kind)
+    return Gap(structure.has_structure, structure.reason, structure.p_value, kind)
+
+
+def _untold(why: str, kind: str) -> Gap:
+    words = f"Whether there is a gap between the clusters cannot be told: {why}."
+    return Gap(None, words, None, kind)
 
 
 def _unlabelled(ensemble: Ensemble) -> Caution | None:
@@ -119,25 +185,27 @@ def _tiny(sizes: NDArray[np.int64]) -> Caution | None:
     )
 
 
-def _has_gap(ensemble: Ensemble, X: Any, structure: StructureTest | None) -> bool:
-    """Whether clusters are set apart, or it cannot be tested."""
-    if ensemble.n_objects < _LEAST_OBJECTS:
-        return True
-    if structure is not None and X is not None:
-        return structure.has_structure
-    # Many small products: several threads would wait for each other.
-    with one_thread():
-        if X is not None:
-            return structure_test(_sample(X), random_state=0).has_structure
-        if ensemble.n_partitions < _LEAST_PARTITIONS:
-            return True
-        return structure_test(ensemble, random_state=0).statistic >= CLEAR
+def _unstable(trust: ClusterTrust | None) -> Caution | None:
+    verdicts = [] if trust is None else trust.verdicts
+    unstable = [c for c, verdict in enumerate(verdicts) if verdict == "not stable"]
+    if trust is None or not unstable:
+        return None
+    if len(unstable) == 1:
+        return Caution("unstable", trust.words[unstable[0]])
+    shown = ", ".join(f"{c} ({100 * trust.stability[c]:.0f} %)" for c in unstable[:_MOST_NAMED])
+    more = f" and {len(unstable) - _MOST_NAMED} more" if len(unstable) > _MOST_NAMED else ""
+    return Caution(
+        "unstable",
+        f"{len(unstable)} of {len(verdicts)} clusters are not stable: {shown}{more}. The "
+        "percentage is how much of a cluster is found again in resamples, on average. Do not rely "
+        "on these clusters.",
+    )
 
 
-def _no_gap(confidence: float, *, of_features: bool) -> Caution:
+def _no_gap(confidence: float, kind: str) -> Caution:
     compared = (
         "the objects are no more set apart than evenly spread ones would be"
-        if of_features
+        if kind == "features"
         else "the partitions agree on clusters no more clearly than those of evenly spread objects"
     )
     return Caution(

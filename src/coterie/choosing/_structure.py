@@ -26,6 +26,7 @@ _MOST_PARTITIONS = 30  # of an ensemble, compared with as many of the null
 _LABELLED, _PER_CLUSTER, _MOST_LABELLED = 300, 10, 1000  # objects of an ensemble
 _LABEL_DRAWS = 19
 CLEAR = 0.6  # by how much a second region of an ensemble must stand out
+_FEW = 100  # objects; with fewer the test finds only clear gaps
 _SWEEPS = 8  # of k-means on the noise that an ensemble is compared with
 
 
@@ -66,6 +67,11 @@ class StructureTest:
     kind: str
     n_used: int
     reason: str
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether there was enough to test; `reason` says what was missing."""
+        return self.statistic != 0.0 or bool(self.null_statistics.any())
 
     def as_dict(self) -> dict[str, Any]:
         """Return the result as plain data, ready for JSON."""
@@ -365,10 +371,16 @@ def _decided(
         "There are gaps between clusters: dense regions are set apart more than in "
         f"{words} (p = {p_value:.3g})."
         if has_structure
-        else "No gap between clusters was found: nothing is set apart more than in "
-        f"{words} (p = {p_value:.3g}). Read clusters as parts of a continuum."
+        else "No gap between clusters was found: by this test there are no separate clusters. "
+        f"Nothing is set apart more than in {words} (p = {p_value:.3g}). Read clusters as parts "
+        f"of a continuum.{_few(n_used)}"
     )
     return StructureTest(has_structure, p_value, alpha, observed, draws, null, kind, n_used, reason)
+
+
+def _few(n_used: int) -> str:
+    """Return what must be said of a test of few objects."""
+    return f" With only {n_used} objects the test can miss clusters." if n_used < _FEW else ""
 
 
 def _undecided(

@@ -30,6 +30,7 @@ from coterie.cli._options import (
     Seed,
     Separator,
     TableOptions,
+    Transpose,
 )
 
 __all__ = ["COMMANDS"]
@@ -119,6 +120,7 @@ def predict(
     id_column: Id = None,
     separator: Separator = None,
     no_header: NoHeader = False,
+    transpose: Transpose = False,
     output: Output = None,
     raw_text: RawText = False,
     as_json: Json = False,
@@ -132,7 +134,8 @@ def predict(
     from coterie.cli.predict import predict_table
 
     table = TableOptions(id_column=id_column, separator=separator, no_header=no_header)
-    predict_table(model, data, table, Destinations(output, as_json, quiet=quiet, raw_text=raw_text))
+    to = Destinations(output, as_json, quiet=quiet, raw_text=raw_text)
+    predict_table(model, data, table, to, transpose=transpose)
 
 
 def consense(

@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from coterie._progress import track_progress
 from coterie.cli._errors import InputError, refused_input
+from coterie.cli._genes import express
 from coterie.cli._options import Preparing, TableOptions
 from coterie.cli._tables import (
     NotNumbers,
@@ -21,6 +22,7 @@ from coterie.cli._tables import (
     known_classes,
     mark_missing,
     names_of_objects,
+    not_numbers,
     shorten_list,
     used_columns,
 )
@@ -73,17 +75,38 @@ def read_features(
             "data, add --no-header."
         )
     missing = options.missing or []
-    if preparing.is_plain:
-        made = _plain_features(table, used, preparing, missing, note)
+    if preparing.is_expression:
+        chosen, fitted = express(table, used, preparing, missing)
+        note(f"prepared: {' '.join(fitted.notes_)}")
+        made = _scaled_features(chosen, chosen.frame.columns, preparing, seed, (), note)
+        state = {"fitted": fitted.to_dict(), "missing": list(missing)}
+        made = made._replace(
+            words="; ".join([*(text.rstrip(".") for text in fitted.notes_), made.words]),
+            preparation={"expression": state} | (made.preparation or {}),
+        )
     else:
-        made = _prepared_features(table, used, seed, missing, note)
-    _note_suspicious([name for name in used if name not in made.excluded], note)
+        made = _scaled_features(table, used, preparing, seed, missing, note)
+    _note_suspicious([name for name in made.used if name not in made.excluded], note)
     aside = {*used, options.id_column, options.truth}
     return made._replace(
         ids=names_of_objects(table, options.id_column),
         truth=known_classes(table, options.truth, missing),
         excluded=[*(name for name in table.frame.columns if name not in aside), *made.excluded],
     )
+
+
+def _scaled_features(
+    table: Table,
+    used: list[str],
+    preparing: Preparing,
+    seed: int,
+    missing: Sequence[str],
+    note: Callable[[str], None],
+) -> Features:
+    """Prepare columns of all kinds, or take numbers as they are."""
+    if preparing.is_plain:
+        return _plain_features(table, used, preparing, missing, note)
+    return _prepared_features(table, used, seed, missing, note)
 
 
 def _prepared_features(
@@ -146,7 +169,7 @@ def _plain_features(
                 numbers.append(values)
             done[0] += 1
     if wrong:
-        raise InputError(_not_numbers(wrong))
+        raise InputError(not_numbers(wrong))
     X = np.column_stack(numbers)
     check_finite(X, used)
     n_imputed = int(np.isnan(X).sum())
@@ -160,16 +183,6 @@ def _plain_features(
         scaled = scaler.fit_transform(X)
         preparation = {"mean": scaler.mean_.tolist(), "scale": scaler.scale_.tolist()}
     return Features(scaled, X, used, used, None, None, [], n_imputed, ", ".join(words), preparation)
-
-
-def _not_numbers(wrong: dict[str, NotNumbers]) -> str:
-    """Return what is wrong with the columns that should be features, and how to mend it."""
-    them = "it" if len(wrong) == 1 else "them"
-    hints = [found.hint for found in wrong.values() if found.hint] or [
-        f"Keep {them} aside with --id or --truth, or leave {them} out with --exclude."
-    ]
-    columns = [f"column {name!r} holds {found.words}" for name, found in wrong.items()]
-    return f"features must be numbers: {shorten_list(columns, most=3)}. {hints[0]}"
 
 
 def _impute(
@@ -215,7 +228,7 @@ def _check_nearly_numbers(frame: pl.DataFrame, note: Callable[[str], None]) -> N
         if not isinstance(found, NotNumbers) or not found.hint:
             continue
         if found.cell is None:
-            raise InputError(_not_numbers({series.name: found}))
+            raise InputError(not_numbers({series.name: found}))
         note(
             f"column {series.name!r} is not taken for numbers: it holds {found.words}. Mend the "
             f"file, or take {found.cell!r} for missing with --missing {found.cell!r}."

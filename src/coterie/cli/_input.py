@@ -12,7 +12,8 @@ from coterie._limits import MemoryLimitError
 from coterie.cli._console import Notes
 from coterie.cli._errors import InputError, refused_input
 from coterie.cli._features import Features, read_features
-from coterie.cli._options import Preparing, TableOptions
+from coterie.cli._genes import note_genes_in_rows, transposed
+from coterie.cli._options import FEATURE_OPTIONS, Preparing, TableOptions
 from coterie.cli._tables import (
     NotNumbers,
     Table,
@@ -22,6 +23,7 @@ from coterie.cli._tables import (
     read_labels,
     read_table,
     used_columns,
+    with_row_names,
 )
 from coterie.ensemble import Ensemble
 
@@ -95,13 +97,20 @@ def read_input(
     table = read_table(
         path, separator=options.separator, header=not options.no_header, vectors=vectors
     )
+    if preparing.transpose and not as_labels:
+        table, id_column = transposed(table, options.id_column, notes.add)
+        options = options._replace(id_column=id_column)
+    else:
+        options = with_row_names(table, options, notes.add)
     if as_labels is None:
-        as_labels = _look_like_labels(table, options, notes)
+        as_labels = not any(preparing) and _look_like_labels(table, options, notes)
     if not as_labels:
+        if not preparing.transpose:
+            note_genes_in_rows(table, options, notes.add)
         features = read_features(table, options, preparing, seed=seed, note=notes.add)
         return Input(None, features, source, features.ids, features.truth)
-    if preparing.is_plain:
-        raise InputError("--raw, --standardize and --impute are for features, not for clusterings.")
+    if any(preparing):
+        raise InputError(f"{FEATURE_OPTIONS} are for features, not for clusterings.")
     labels = read_labels(table, options)
     with notes.of_warnings(), refused_input():
         ensemble = Ensemble(labels.partitions, names=labels.names)

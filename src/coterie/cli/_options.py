@@ -110,6 +110,14 @@ Seed = Annotated[
         help="The same seed gives the same result, on any number of jobs.",
     ),
 ]
+Transpose = Annotated[
+    bool,
+    _input(
+        "--transpose",
+        help="Rows are features (genes) and columns are objects (samples): exchange them. The "
+        "column of --id, or else a first column of text, has the names of the features.",
+    ),
+]
 Output = Annotated[
     Path | None,
     _output(
@@ -138,6 +146,12 @@ Report = Annotated[
     ),
 ]
 Quiet = Annotated[bool, _output("--quiet", "-q", help="No progress, no notes and no summary.")]
+
+
+FEATURE_OPTIONS = (
+    "--raw, --standardize, --impute, --transpose, --log, --top-features, --by and --center"
+)
+"""The options of `Preparing`."""
 
 
 # --- groups -------------------------------------------------------------------------------------
@@ -192,6 +206,34 @@ class Preparing(NamedTuple):
             "--impute", help="Like --raw, and fill missing numbers by this value of their column."
         ),
     ] = None
+    transpose: Transpose = False
+    log: Annotated[
+        bool, _input("--log", help="Take log2(x + 1) of all features, before anything else.")
+    ] = False
+    top_features: Annotated[
+        int | None,
+        _input(
+            "--top-features",
+            metavar="N",
+            min=1,
+            help="Keep the N features that vary most, by the measure of --by.",
+        ),
+    ] = None
+    by: Annotated[
+        Literal["mad", "variance"] | None,
+        _input(
+            "--by",
+            help="Measure of --top-features: median absolute deviation (the default) or variance.",
+        ),
+    ] = None
+    center: Annotated[
+        bool, _input("--center", help="Subtract the median of each feature that is kept.")
+    ] = False
+
+    @property
+    def is_expression(self) -> bool:
+        """Whether features are chosen or changed before anything else."""
+        return self.log or self.top_features is not None or self.center
 
     @property
     def is_plain(self) -> bool:

@@ -176,6 +176,7 @@ def print_summary(summary: dict[str, Any], written: list[Path]) -> None:
         "partitions": f"{ensemble['n_partitions']:,} with {clusters} clusters{missing}",
         "method": summary["consensus"]["method"],
         "clusters": summary["reason"],
+        "structure": summary["structure"]["words"],
         "agreement": f"mean NMI with the partitions {summary['agreement']['anmi']:.3f}",
         "confidence": f"{summary['agreement']['confidence']:.3f} on average",
     }
@@ -195,11 +196,15 @@ def print_summary(summary: dict[str, Any], written: list[Path]) -> None:
         console.print()
         console.print(Text.assemble(("caution ", "bold yellow"), caution["words"]))
     table = Table(box=box.SIMPLE_HEAD)
-    for heading in ("cluster", "objects", "mean confidence", "lowest"):
+    headings = ("cluster", "objects", "confidence", "lowest", "consensus", "stability")
+    for heading in headings:
         table.add_column(heading, justify="right")
+    table.add_column("")
     for row in summary["clusters"][:_MOST_CLUSTERS]:
-        cells = (row["confidence"], row["least_confidence"])
-        table.add_row(str(row["cluster"]), f"{row['size']:,}", *(f"{cell:.3f}" for cell in cells))
+        cells = [row[key] for key in ("confidence", "least_confidence", "consensus", "stability")]
+        texts = ("" if cell is None else f"{cell:.3f}" for cell in cells)
+        verdict = "" if row["verdict"] == "unknown" else row["verdict"]
+        table.add_row(str(row["cluster"]), f"{row['size']:,}", *texts, verdict)
     console.print(table)
     hidden = len(summary["clusters"]) - _MOST_CLUSTERS
     if hidden > 0:

@@ -147,6 +147,7 @@ def deliver_results(
     with step("Writing the results", quiet=notes.quiet):
         write_files(summary, to)
     if not on_terminal():  # there the printed summary has them
+        notes.add(f"structure: {summary['structure']['words']}")
         for caution in summary["cautions"]:
             notes.add(f"caution: {caution['words']}")
     print_results(summary, to, labels_to_pipe=labels_to_pipe)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from coterie._mat import read_mat
 from coterie._progress import track_progress
-from coterie._reading import check_regular, read_csv, read_npy, read_parquet
+from coterie._reading import check_regular, read_csv, read_npy, read_parquet, row_name_column
 from coterie.cli._errors import InputError, did_you_mean, refused_input
 from coterie.cli._options import TableOptions
 
@@ -27,10 +27,12 @@ __all__ = [
     "known_classes",
     "mark_missing",
     "names_of_objects",
+    "not_numbers",
     "read_labels",
     "read_table",
     "shorten_list",
     "used_columns",
+    "with_row_names",
     "without_missing",
 ]
 
@@ -194,6 +196,21 @@ def read_labels(table: Table, options: TableOptions) -> Labels:
     return Labels(partitions, used, ids, known_classes(table, options.truth, missing))
 
 
+def with_row_names(
+    table: Table, options: TableOptions, note: Callable[[str], None]
+) -> TableOptions:
+    """Return options whose `id_column` names the rows where R's write.csv has written names."""
+    found = row_name_column(table.frame)
+    named = [*(options.columns or ()), *(options.exclude or ()), options.truth]
+    if options.id_column is not None or found is None or found in named or table.frame.width < 2:
+        return options
+    note(
+        "the first column has no heading and a different value in each row: it was taken for the "
+        "names of the rows."
+    )
+    return options._replace(id_column=found)
+
+
 def used_columns(table: Table, options: TableOptions) -> list[str]:
     """Return the columns that are features or clusterings."""
     exclude = options.exclude or ()
@@ -248,6 +265,16 @@ def as_numbers(series: pl.Series, missing: Sequence[str] = ()) -> NDArray[np.flo
         f"Mend the file, or take {value!r} for missing with --missing {value!r} --impute median.",
         cell=value,
     )
+
+
+def not_numbers(wrong: dict[str, NotNumbers]) -> str:
+    """Return what is wrong with the columns that should be features, and how to mend it."""
+    them = "it" if len(wrong) == 1 else "them"
+    hints = [found.hint for found in wrong.values() if found.hint] or [
+        f"Keep {them} aside with --id or --truth, or leave {them} out with --exclude."
+    ]
+    columns = [f"column {name!r} holds {found.words}" for name, found in wrong.items()]
+    return f"features must be numbers: {shorten_list(columns, most=3)}. {hints[0]}"
 
 
 def without_missing(series: pl.Series, missing: Sequence[str] = ()) -> pl.Series:

@@ -10,8 +10,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from coterie._model_file import SavedModel, load_model
+from coterie._reading import row_name_column
 from coterie.cli._console import step
 from coterie.cli._errors import InputError, did_you_mean, refused_input
+from coterie.cli._genes import prepare_expression, transposed
 from coterie.cli._options import Destinations, TableOptions
 from coterie.cli._output import check_destinations, print_results, write_files
 from coterie.cli._tables import (
@@ -29,17 +31,24 @@ from coterie.preparation import TablePreparation
 __all__ = ["predict_table"]
 
 
-def predict_table(model: Path, data: Path, options: TableOptions, to: Destinations) -> None:
+def predict_table(
+    model: Path, data: Path, options: TableOptions, to: Destinations, *, transpose: bool = False
+) -> None:
     """Put the rows of a table into the clusters of a saved model."""
     check_destinations(to, data)
     check_file(model)
     with step(f"Reading {data}", quiet=to.quiet), refused_input():
         saved = load_model(model)
         table = read_table(data, separator=options.separator, header=not options.no_header)
+        id_column = options.id_column
+        if transpose:
+            table, id_column = transposed(table, id_column, lambda words: None)
+        elif id_column is None:
+            id_column = row_name_column(table.frame)
+        else:
+            table.column(id_column, "--id")
+        ids = names_of_objects(table, id_column)
         X = _features(table, saved)
-        if options.id_column is not None:
-            table.column(options.id_column, "--id")
-        ids = names_of_objects(table, options.id_column)
     rows = saved.generator.transform(X)
     clusters, confidence = saved.consensus.predict(rows), saved.consensus.predict_confidence(rows)
     summary: dict[str, Any] = {
@@ -59,7 +68,9 @@ def predict_table(model: Path, data: Path, options: TableOptions, to: Destinatio
 
 def _features(table: Table, saved: SavedModel) -> NDArray[np.float64]:
     """Return the features of the model from the columns of a table."""
-    preparation = saved.preparation or {}
+    preparation = dict(saved.preparation or {})
+    if "expression" in preparation:
+        table = prepare_expression(table, preparation.pop("expression"))
     if "table" in preparation:
         return _prepared(table, preparation)
     n_features = saved.generator.n_features_in_

@@ -6,7 +6,14 @@ from pathlib import Path
 
 from coterie._reading import read_json
 from coterie.cli._errors import InputError, refused_input
-from coterie.cli._options import Chosen, Destinations, Partitioning, Preparing, TableOptions
+from coterie.cli._options import (
+    FEATURE_OPTIONS,
+    Chosen,
+    Destinations,
+    Partitioning,
+    Preparing,
+    TableOptions,
+)
 from coterie.cli._output import check_destinations, print_results, write_files
 from coterie.cli._tables import check_file, file_kind
 from coterie.cli.cluster import cluster_table
@@ -35,8 +42,8 @@ def write_any_report(
             )
         _show_result(file, to)
     elif kind == ".npz" or labels:
-        if preparing.is_plain:
-            raise InputError("--raw, --standardize and --impute are for features, not for labels.")
+        if any(preparing):
+            raise InputError(f"{FEATURE_OPTIONS} are for features, not for labels.")
         consense_labels(file, table, chosen, to, seed=seed, labels_to_pipe=False)
     else:
         parts = Partitioning(seed=seed)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coterie.choosing import ClusterNumbers, cautions
+from coterie.choosing import ClusterNumbers, ClusterTrust, cautions, cluster_trust, find_gap
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._votes import ClusterVotes
 from coterie.ensemble import Ensemble
@@ -126,7 +126,10 @@ def summarize(
         cluster_numbers = getattr(model, "cluster_numbers_", None)
     if seed is None and model is not consensus:
         seed = getattr(model, "random_state", None)
-    structure = None if cluster_numbers is None else cluster_numbers.structure
+    gap = find_gap(
+        consensus, X, structure=None if cluster_numbers is None else cluster_numbers.structure
+    )
+    trust = cluster_trust(consensus, random_state=0)
     ensemble, labels = consensus.ensemble_, consensus.labels_
     names = _names(ids, ensemble.n_objects)
     words = method_words(consensus)
@@ -157,7 +160,7 @@ def summarize(
             "confidence": _rounded(consensus.confidence_.mean()),
         },
         "scores": None if truth is None else _scores(truth, labels),
-        "clusters": _clusters(consensus),
+        "clusters": _clusters(consensus, trust),
         "ensemble": {
             "n_partitions": ensemble.n_partitions,
             "n_clusters": [int(ensemble.n_clusters.min()), int(ensemble.n_clusters.max())],
@@ -172,7 +175,10 @@ def summarize(
         "groups": _groups(consensus, generator),
         "comparison": _plain(comparison),
         "versions": _versions(generator is not None),
-        "cautions": [caution._asdict() for caution in cautions(consensus, X, structure=structure)],
+        "structure": gap._asdict(),
+        "cautions": [
+            caution._asdict() for caution in cautions(consensus, X, structure=gap, trust=trust)
+        ],
         "notes": list(notes),
     }
     summary["methods"], summary["references"] = methods_text(summary)
@@ -206,7 +212,7 @@ def _names(ids: Sequence[Any] | NDArray[Any] | None, n_objects: int) -> list[Any
     return [_plain(name) for name in ids]
 
 
-def _clusters(consensus: Any) -> list[dict[str, Any]]:
+def _clusters(consensus: Any, trust: ClusterTrust) -> list[dict[str, Any]]:
     labels, confidence = consensus.labels_, consensus.confidence_
     sizes = np.bincount(labels)
     total = np.bincount(labels, weights=confidence)
@@ -219,7 +225,8 @@ def _clusters(consensus: Any) -> list[dict[str, Any]]:
             "confidence": _rounded(total[c] / sizes[c]),
             "least_confidence": _rounded(least[c]),
         }
-        for c in range(len(sizes))
+        | row
+        for c, row in enumerate(trust.as_dicts())
     ]
 
 
