@@ -2,12 +2,13 @@
 # make test   sets up, runs the tests
 # make quick  the tests that are not slow, for the loop of a contributor
 # make dist   wheel and sdist, each tried in an empty environment
+# make soak   random attacks for ten minutes (SOAK_MINUTES, SOAK_SEED)
 # make docs   the documentation site in docs/_build/html; warnings are errors
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test quick lint bench docs dist test-oldest licences clean
+.PHONY: demo test quick lint bench docs dist test-oldest licences soak clean
 
 # The stamps say which parts are installed; a change of pyproject.toml installs again.
 $(VENV)/.base: pyproject.toml
@@ -48,6 +49,10 @@ lint: $(VENV)/.dev
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.speed
 
+# SOAK_MINUTES=60 SOAK_SEED=7 make soak: longer, with other random numbers.
+soak: $(VENV)/.dev
+	$(BIN)/python tests/soak
+
 # Gallery scripts run once and again when they change; `make clean` forgets them.
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
@@ -70,4 +75,4 @@ licences: $(VENV)/.dev
 	$(BIN)/python tools/licences.py
 
 clean:
-	rm -rf $(VENV) .venv-oldest coterie-demo dist docs/_build docs/api docs/gallery docs/methods/figures
+	rm -rf $(VENV) .venv-oldest coterie-demo dist soak-results docs/_build docs/api docs/gallery docs/methods/figures

@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # for editors and type checkers; the names themselves come fr
     from coterie import plotting as plotting
     from coterie._limits import MemoryLimitError as MemoryLimitError
     from coterie._progress import report_progress as report_progress
+    from coterie.choosing import cluster_features as cluster_features
     from coterie.choosing import cluster_trust as cluster_trust
     from coterie.choosing import compare as compare
     from coterie.choosing import how_many_clusters as how_many_clusters
@@ -61,6 +62,7 @@ if TYPE_CHECKING:  # for editors and type checkers; the names themselves come fr
 __version__ = "0.2.0"
 
 _HOME = {
+    "cluster_features": "coterie.choosing",
     "cluster_trust": "coterie.choosing",
     "compare": "coterie.choosing",
     "how_many_clusters": "coterie.choosing",

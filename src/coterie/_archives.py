@@ -7,9 +7,11 @@ anything is unpacked, and arrays of Python objects are never read.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -29,6 +31,12 @@ _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
+
+_BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError, SyntaxError, EOFError),
+    *(NotImplementedError, RuntimeError, KeyError, ValueError, OverflowError),
+)
+"""What the readers of the standard library and numpy raise for a damaged file."""
 
 
 class DamagedError(ValueError):
@@ -73,10 +81,12 @@ def read_archive(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
             raise ValueError("its checksum does not fit, so it is damaged")
     except MemoryLimitError:
         raise
-    except (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError) as error:
+    except _BROKEN as error:
         raise DamagedError(str(error)) from error
-    except (EOFError, KeyError, RuntimeError, SyntaxError, ValueError, OverflowError) as error:
-        raise DamagedError(str(error)) from error
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a place before the beginning of the file
+            raise
+        raise DamagedError("it is damaged") from error
     return arrays
 
 

@@ -13,22 +13,40 @@ import sklearn.utils
 __all__ = [
     "as_seed",
     "check_choice",
+    "check_clusterer",
     "check_integer",
     "check_number",
     "check_random_state",
+    "is_integer",
     "whole_seed",
 ]
+
+
+def is_integer(value: Any) -> bool:
+    """Whether a value is an integer of any type, and no truth value."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def check_integer(name: str, value: Any, *, at_least: int, optional: bool = False) -> None:
     """Raise unless the value is an integer of at least `at_least`, or None if it is optional."""
     if optional and value is None:
         return
-    if not isinstance(value, Integral) or isinstance(value, bool):
+    if not is_integer(value):
         rule = "an integer or None" if optional else "an integer"
         raise TypeError(f"{name} must be {rule}; got {value!r} ({type(value).__name__}).")
     if value < at_least:
         raise ValueError(f"{name} must be at least {at_least}; got {value}.")
+
+
+def check_clusterer(estimator: Any, *names: str, n_samples: int) -> None:
+    """Raise unless the named parameters count something and there are enough samples."""
+    for name in names:
+        check_integer(name, getattr(estimator, name), at_least=1)
+    if estimator.n_clusters > n_samples:
+        raise ValueError(
+            f"n_clusters must be at most the number of samples, n_samples = {n_samples}; got "
+            f"{estimator.n_clusters}."
+        )
 
 
 def check_number(
@@ -71,6 +89,6 @@ def as_seed(random_state: Any) -> int:
     """Return an integer seed; an integer stands for itself."""
     random_state = whole_seed(random_state)
     generator = check_random_state(random_state)  # raises if an integer is out of range
-    if isinstance(random_state, Integral) and not isinstance(random_state, bool):
+    if is_integer(random_state):
         return int(random_state)
     return int(generator.randint(np.iinfo(np.int32).max))

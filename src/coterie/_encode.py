@@ -1,4 +1,4 @@
-"""Reading label matrices: whatever a user has, to integer codes and -1."""
+"""Read label matrices of any kind into integer codes; -1 is missing."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ __all__ = [
 MISSING = -1  # "this partition has no opinion on this object"
 _R_MISSING = -(2**31)  # NA_integer_ of R
 
-_BLOCK = 1 << 20  # labels looked at at a time
+_BLOCK = 1 << 20  # labels checked at a time
 
-_NO_FEATURES = (
+_NOT_LABELS = (
     "labels must name clusters (integers or strings), one column per partition; column {column} "
     "holds {value!r}. For features, use ConsensusClustering, or make an ensemble of them first "
     "with RandomizedEnsemble(...).fit_transform(X)."
@@ -103,16 +103,16 @@ def column_names(labels: Any) -> list[str] | None:
 def plain_columns(labels: Any) -> list[Column] | None:
     """Return the columns of an integer array whose labels are codes already, else None.
 
-    That is what clusterers give: each column has all of 0..k-1, and MISSING perhaps. They are found
-    out all at once, which takes a fraction of the time of `encode_column` for each. Codes are views
-    of the array, of its type.
+    Clusterers return such labels: every code 0..k-1 occurs in its column, and perhaps MISSING. All
+    columns are checked at once, which is much faster than `encode_column`. The codes are views of
+    the array, with its dtype.
     """
     if type(labels) is not np.ndarray or labels.ndim != 2 or labels.dtype.kind != "i":
         return None
     if labels.size == 0 or labels.min() < MISSING or labels.max() >= len(labels):
         return None
     n_codes = labels.max(axis=0).astype(np.int64) + 1
-    # One table of what occurs: a cell for MISSING and one for each code, column after column.
+    # Which values occur: for each column a cell for MISSING and one for each code.
     ends = np.cumsum(n_codes + 1)
     starts = ends - (n_codes + 1)
     occurs = np.zeros(int(ends[-1]), dtype=bool)
@@ -144,7 +144,7 @@ def encode_column(values: NDArray[Any], position: int) -> Column:
             integers = kept.astype(np.int64)
         if not np.array_equal(integers, kept):
             odd = kept[integers != kept][0]
-            raise ValueError(_NO_FEATURES.format(column=position, value=float(odd)))
+            raise ValueError(_NOT_LABELS.format(column=position, value=float(odd)))
         whole[seen] = integers
         whole[~seen] = MISSING
         return _encode_integers(whole)
@@ -226,7 +226,7 @@ def _encode_objects(values: NDArray[np.object_], position: int) -> Column:
     kept = values[seen]
     for value in kept:
         if isinstance(value, float | np.floating) and not float(value).is_integer():
-            raise ValueError(_NO_FEATURES.format(column=position, value=float(value)))
+            raise ValueError(_NOT_LABELS.format(column=position, value=float(value)))
         if isinstance(value, list | dict | set | np.ndarray):
             raise TypeError(
                 "argument must be a string or a number: labels must name clusters, one value "
@@ -280,7 +280,7 @@ def _without_missing_text(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def _values(vector: Any) -> NDArray[Any]:
-    """Return a label vector as an array, its missing values kept recognisable."""
+    """Return a label vector as an array in which missing values can still be recognised."""
     import narwhals.stable.v1 as nw
 
     series = nw.from_native(vector, pass_through=True, series_only=True)
@@ -294,7 +294,7 @@ def _values(vector: Any) -> NDArray[Any]:
 
 
 def _frame_columns(labels: Any) -> list[NDArray[Any]] | None:
-    """Return the columns of a pandas, polars or other data frame, or None if it is none."""
+    """Return the columns of a pandas, polars or other frame; None if `labels` is no frame."""
     if hasattr(labels, "collect") and hasattr(labels, "lazy"):
         raise TypeError("labels must be in memory; got a lazy frame. Pass labels.collect().")
     if isinstance(labels, np.ndarray | list | tuple) or not hasattr(labels, "columns"):

@@ -153,7 +153,7 @@ def load_model(path: str | os.PathLike[str]) -> SavedModel:
 
 
 def _runs_of(generator: Any) -> list[Run]:
-    """Return the centres of the runs, or say what cannot be saved."""
+    """Return the centres of the runs; raise TypeError for what cannot be saved."""
     if isinstance(generator, NearestCentres):
         return generator.runs_
     if not isinstance(generator, RandomizedEnsemble):
@@ -203,7 +203,7 @@ def _state_names(consensus: BaseConsensus) -> tuple[str, ...]:
 
 
 def _plain_parameters(consensus: BaseConsensus) -> dict[str, Any]:
-    """Return the parameters; a state of a random generator is not needed to predict."""
+    """Return the parameters as plain data, without random generators (not needed to predict)."""
     parameters = consensus.get_params(deep=False)
     if not isinstance(parameters.get("random_state"), _PLAIN):
         parameters["random_state"] = None

@@ -1,4 +1,4 @@
-"""Reading files: one line for each that is broken, and no more memory than the limit allows."""
+"""Reading files: clear errors for broken ones, and no more memory than the limit allows."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import stat
+import tokenize
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -53,7 +54,7 @@ class UnreadableError(ValueError):
 
 
 def check_regular(path: Path) -> None:
-    """Refuse pipes and devices: reading one may never end."""
+    """Raise an error for pipes and devices, which may never end."""
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(21, "Is a directory", str(path))
@@ -65,7 +66,7 @@ def check_regular(path: Path) -> None:
 
 
 def check_memory(what: object, n_bytes: int, path: Path | None = None) -> None:
-    """Raise `MemoryLimitError` for more bytes than the memory limit and than the disk holds."""
+    """Raise `MemoryLimitError` for more bytes than both the memory limit and the file on disk."""
     limit = memory_limit_bytes()
     if n_bytes > max(limit, _bytes_on_disk(path)):
         raise MemoryLimitError(
@@ -76,7 +77,7 @@ def check_memory(what: object, n_bytes: int, path: Path | None = None) -> None:
 
 
 def _bytes_on_disk(path: Path | None) -> int:
-    """Return what a file takes on disk: holes in a sparse file do not count."""
+    """Return the bytes that a file takes on disk: holes in a sparse file do not count."""
     if path is None:
         return 0
     status = path.stat()
@@ -88,7 +89,11 @@ def _unreadable(name: object, what: str) -> Iterator[None]:
     """Turn the errors of decoders into a ValueError that names the file."""
     import polars as pl
 
-    broken = (pl.exceptions.PolarsError, ValueError, EOFError, zlib.error, gzip.BadGzipFile)
+    broken = (
+        *(pl.exceptions.PolarsError, ValueError, EOFError, zlib.error, gzip.BadGzipFile),
+        *(tokenize.TokenError, SyntaxError),  # numpy parses the header of an array as Python
+        pl.exceptions.PanicException,  # no Exception: polars on a damaged Parquet file
+    )
     try:
         yield
     except (MemoryLimitError, UnreadableError):
@@ -126,7 +131,7 @@ def read_csv(
         try:
             frame = pl.read_csv(data, separator=separator, has_header=header, infer_schema=False)
         except pl.exceptions.ComputeError as error:
-            if b'"' in data:  # all else that can be wrong has been looked for
+            if b'"' in data:  # everything else was checked before
                 raise ValueError("a quote stands in the middle of a field") from error
             raise
     _check_names(frame.columns, name)
@@ -179,7 +184,7 @@ def _read_text(stream: IO[bytes], name: object, separator: str) -> bytes:
 
 
 def _with_line_feeds(data: bytes, separator: str) -> bytes:
-    """Return the lines of a text; blank ones at the end are left out."""
+    """Return text with line feeds as line ends, without blank lines at the end."""
     if data.startswith(b"x\x01"):  # polars would unpack it, as zlib
         raise ValueError("it is not text")
     if b"\r" in data and b"\n" not in data:
@@ -231,7 +236,7 @@ def _count_plain(data: bytes, separator: str, start: int) -> Counts:
 
 
 def _count_quoted(data: bytes, separator: str, start: int) -> Counts:
-    """Yield the same for lines with quotes, which may hold separators and line ends."""
+    """Yield the same where quoted fields may hold separators and line ends."""
     stream = io.BytesIO(data)
     stream.seek(start)
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
@@ -251,7 +256,7 @@ def _count_quoted(data: bytes, separator: str, start: int) -> Counts:
 
 
 def refuse_anndata(X: Any) -> None:
-    """Refuse an AnnData, and name the functions that take one."""
+    """Raise TypeError for an AnnData, and name the functions that take one."""
     if type(X).__module__.partition(".")[0] == "anndata":
         raise TypeError(
             "this takes a table, not an AnnData. Use the functions of coterie.anndata, such as "
@@ -260,7 +265,7 @@ def refuse_anndata(X: Any) -> None:
 
 
 def check_table(X: Any) -> None:
-    """Refuse an AnnData, and a frame with two columns of one name."""
+    """Raise an error for an AnnData, and for a frame with two columns of the same name."""
     refuse_anndata(X)
     if isinstance(X, np.ndarray | list | tuple) or not hasattr(X, "columns"):
         return
@@ -275,7 +280,7 @@ def check_table(X: Any) -> None:
 
 
 def _check_names(columns: list[str], name: object) -> None:
-    """Refuse two columns of one name; polars has given the later ones names of its own."""
+    """Raise ValueError for two columns of the same name, of which polars has renamed the second."""
     for column in columns:
         first, mark, _ = column.partition("_duplicated_")
         if mark and first in columns:
@@ -321,7 +326,7 @@ def read_parquet(path: Path) -> pl.DataFrame:
 
 
 def read_json(path: Path) -> Any:
-    """Read JSON; ValueError if it is none."""
+    """Read a JSON file; raise ValueError if it is not JSON."""
     check_regular(path)
     check_memory(path, path.stat().st_size, path)
     try:

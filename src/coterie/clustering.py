@@ -23,6 +23,7 @@ from coterie.consensus import CONSENSUS
 from coterie.consensus._base import BaseConsensus, pass_seed
 from coterie.ensemble import Ensemble
 from coterie.generation._recipes import make_generator
+from coterie.preparation import TablePreparation
 
 __all__ = ["DEFAULT_CONSENSUS", "ConsensusClustering", "by_name", "choose_number"]
 
@@ -66,7 +67,7 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         The evidence for the number of clusters; None if the number was given, or the consensus
         found it.
     confidence_ : ndarray of shape (n_samples,)
-        In [0, 1]: how strongly the ensemble supports each object's place.
+        Confidence in [0, 1]: how strongly the ensemble supports each object's cluster.
     ensemble_ : Ensemble
         The partitions.
     generator_, consensus_ : estimators
@@ -148,7 +149,7 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         return self.consensus_.predict(self.generator_.transform(X))
 
     def predict_confidence(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return how safe the predicted place of new objects is: the measure of `confidence_`.
+        """Return the confidence in the predicted clusters of new objects, as in `confidence_`.
 
         Parameters
         ----------
@@ -181,8 +182,8 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
     def load(cls, path: str | os.PathLike[str]) -> ConsensusClustering:
         """Read a model that `save` or ``coterie cluster --save-model`` wrote.
 
-        It predicts; to fit it again, give it a generator. Where the command prepared the table,
-        the model has what did it as `preparation_`, and takes features that are prepared:
+        It predicts; to fit it again, give it a generator. If the command prepared the table, the
+        fitted preparation is `preparation_`, and the model takes prepared features:
         ``model.predict(model.preparation_.transform(table))``.
 
         Parameters
@@ -314,8 +315,6 @@ def _preparation(state: dict[str, Any]) -> Any:
         first.set_output(transform="polars" if "table" in rest else "default")
         return make_pipeline(first, _preparation(rest)) if rest else first
     if "table" in state:
-        from coterie.preparation import TablePreparation
-
         return TablePreparation.from_dict(state["table"])
     scaler = StandardScaler()
     scaler.mean_, scaler.scale_ = np.array(state["mean"]), np.array(state["scale"])

@@ -40,8 +40,8 @@ from coterie._progress import track_progress
 
 __all__ = ["Ensemble", "Patterns", "as_ensemble"]
 
-_ROWS = 8192  # objects whose labels are written at a time, so that they stay in the cache
-_SMALL_OVERLAP = 256 * 1024**2  # bytes up to which the overlap is made whole when a part is needed
+_ROWS = 8192  # rows that are filled at a time, so that they stay in the cache
+_SMALL_OVERLAP = 256 * 1024**2  # bytes up to which all of the overlap is computed at once
 _FIELDS = (
     "labels",
     "categories",
@@ -181,7 +181,7 @@ class Ensemble:
         names: Sequence[str] | None = None,
         named: bool = False,
     ) -> None:
-        """Check and keep everything; `named`: labels may be numbers of columns of posteriors."""
+        """Check and store everything; `named`: labels may be column numbers of posteriors."""
         n_given = len(encoded)
         names = check_names(names, n_given)
         kept = {i: column for i, column in enumerate(encoded) if len(column.categories)}
@@ -299,7 +299,7 @@ class Ensemble:
         self.__dict__.update(attributes)
 
     def __getstate__(self) -> dict[str, Any]:
-        # The views are made again when asked for.
+        # The views are computed again when needed.
         return {name: self.__dict__[name] for name in _FIELDS}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -339,7 +339,7 @@ class Ensemble:
 
     @cached_property
     def cluster_facts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(first, sizes): the first distinct row in each of the K clusters, and its objects."""
+        """(first, sizes), each (K,): first distinct row and number of objects of each cluster."""
         from coterie._kernels.clusters import describe_clusters
 
         rows, counts, _ = self.patterns  # in the order of their first objects
@@ -347,7 +347,7 @@ class Ensemble:
         return frozen(first), frozen(sizes)
 
     def tables(self, e: int) -> NDArray[np.int64]:
-        """Return (k_e, K): the rows of `overlap` of partition e, without making all of it."""
+        """Return (k_e, K): the rows of `overlap` of partition e, without computing all of it."""
         if "overlap" in self.__dict__ or 8 * int(self.offsets[-1]) ** 2 <= _SMALL_OVERLAP:
             return self.overlap[self.offsets[e] : self.offsets[e + 1]]
         from coterie._kernels.coassociation import missing_code
@@ -362,16 +362,16 @@ class Ensemble:
         """Return the (n, n) share of partitions that put two objects together.
 
         The share is among the partitions that saw both objects, 0 if none did. The diagonal is
-        1 (0 for an object that no partition saw). No consensus method needs this matrix; it is
-        made for people and for export.
+        1 (0 for an object that no partition saw). Consensus methods do not need this matrix; it is
+        meant for plots and export.
 
         Parameters
         ----------
         dtype : float dtype, default=float64
             ``float32`` takes half the memory and less time.
         memory_limit : int or str, optional
-            The most bytes it may take, as a number or a size such as ``'4GB'``. Default: the
-            environment variable ``COTERIE_MEMORY_LIMIT``, else 2 GB.
+            Memory limit in bytes, or a size such as ``'4GB'``. Default: the environment variable
+            ``COTERIE_MEMORY_LIMIT``, else 2 GB.
 
         Raises
         ------
@@ -422,7 +422,7 @@ class Ensemble:
     def take(self, objects: ArrayLike | slice) -> Ensemble:
         """Return the ensemble of some of the objects; clusters left empty disappear.
 
-        Soft memberships and subspaces stay behind: their columns would no longer fit.
+        Soft memberships and subspaces are not taken along: their columns would no longer fit.
 
         Parameters
         ----------
@@ -502,7 +502,7 @@ class Ensemble:
         if isinstance(labels, Ensemble):
             given = labels._columns()
             if labels.n_columns in (expected, self.n_partitions):
-                # Its columns without any label were dropped: put them back in their places.
+                # Put columns that were dropped for want of labels back in their places.
                 nothing = Column(np.full(len(labels), MISSING, dtype=np.int32), np.empty(0))
                 place = dict(zip(labels.columns.tolist(), given, strict=True))
                 given = [place.get(i, nothing) for i in range(labels.n_columns)]

@@ -267,9 +267,9 @@ def test_recommendation():
     [
         ({"methods": ["eaac"]}, "methods must be among"),
         ({"methods": []}, "at least one method"),
-        ({"n_clusters": 0}, "n_clusters must be a number of at least 1"),
-        ({"n_clusters": "many"}, "n_clusters must be a number of at least 1"),
-        ({"stability": -1}, "stability must be a number of halvings"),
+        ({"n_clusters": 0}, "n_clusters must be at least 1; got 0"),
+        ({"n_clusters": "many"}, "n_clusters must be a number, 'auto' or None; got 'many'"),
+        ({"stability": -1}, "stability must be at least 0"),
         ({"time_limit": 0}, "time_limit must be positive"),
         ({"n_jobs": 0}, "n_jobs must be at least 1"),
         ({"truth": [1, 2]}, "truth must have one class for each of the 90 objects"),

@@ -5,7 +5,7 @@ import pytest
 
 import naive
 from coterie import Ensemble, RandomizedEnsemble, select
-from coterie.choosing._select import CRITERIA, _greedily
+from coterie.choosing._select import CRITERIA, _choose_jointly
 from coterie.metrics import pairwise_nmi
 
 every_criterion = pytest.mark.parametrize("criterion", CRITERIA)
@@ -81,8 +81,8 @@ def test_joint_criterion_is_that_of_the_definition(seed):
                 for i in free
             ]
             expected.append(free[int(np.argmax(np.round(gain, 12)))])
-        assert _greedily(similarity, quality, 6, alpha) == expected
-    assert naive.joint_criterion(similarity, quality, 4, 1.0) == _greedily(
+        assert _choose_jointly(similarity, quality, 6, alpha) == expected
+    assert naive.joint_criterion(similarity, quality, 4, 1.0) == _choose_jointly(
         similarity, quality, 4, 1.0
     )
 

@@ -16,6 +16,7 @@ from coterie.experiments import (
     get_experiment,
     published,
 )
+from coterie.experiments._frame import by_tenth, draw_per_class
 from coterie.experiments._run import run_experiment
 
 pytestmark = pytest.mark.slow
@@ -275,3 +276,28 @@ def test_every_paper_has_an_experiment(name):
 def test_unknown_paper():
     with pytest.raises(ValueError, match=r"paper must be one of laca.*got 'lca'"):
         get_experiment("lca")
+
+
+def test_objects_are_drawn_from_each_class():
+    y = np.repeat([0, 1, 2], [5, 9, 7])
+    kept = draw_per_class(y, 5, np.random.default_rng(0))
+    assert np.bincount(y[kept]).tolist() == [5, 5, 5]
+    assert (np.diff(kept) > 0).all()
+    assert not np.array_equal(kept, draw_per_class(y, 5, np.random.default_rng(1)))
+
+
+def test_values_by_tenth():
+    values = np.array([0.0, 0.05, 0.1, 0.99, 1.0])
+    assert by_tenth(values).tolist() == [2, 1, 0, 0, 0, 0, 0, 0, 0, 2]
+    assert by_tenth(values, values)[[0, 9]] == pytest.approx([0.05, 1.99])
+
+
+def test_rows_of_parts_and_columns():
+    results = Results({"a": [{"x": 1.0}, {"x": 3.0}]}, {"b": "no data"})
+    printed = {("A", "X"): 2.5, ("A", "X std"): 0.5}
+    rows = results.rows(
+        {"a": "A", "b": "B", "c": "C"}, {"x": "X"}, paper=lambda *place: printed.get(place)
+    )
+    assert [row.keys for row in rows] == [("A", "X"), ("B", "X")]  # c was not asked for
+    assert (rows[0].paper, rows[0].paper_std, rows[0].ours) == (2.5, 0.5, 2.0)
+    assert (rows[1].ours, rows[1].note) == (None, "no data")

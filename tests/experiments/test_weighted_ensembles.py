@@ -12,7 +12,6 @@ from coterie.experiments.weighted_ensembles import (
     NEWSGROUPS,
     SETS,
     UNIONS,
-    balanced_sample,
     frequent_terms,
     get_objects,
 )
@@ -71,13 +70,6 @@ def test_objects_are_those_of_table_1():
         X, y, _ = get_objects(_task(f"{part}, raw"), None, rng)
         assert X.shape == (paper["1", part, "objects"], paper["1", part, "features"])
         assert len(np.unique(y)) == paper["1", part, "classes"]
-
-
-def test_samples_are_balanced():
-    y = np.repeat([0, 1, 2], [5, 9, 7])
-    kept = balanced_sample(y, np.random.default_rng(0))
-    assert np.bincount(y[kept]).tolist() == [5, 5, 5]
-    assert (np.diff(kept) > 0).all()
 
 
 def test_terms_of_frequent_pairs():

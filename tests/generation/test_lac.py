@@ -112,7 +112,7 @@ def test_it_ends_where_nothing_changes():
 @pytest.mark.parametrize("max_iter", [7, 20, 23, 24, 25, 26])
 def test_a_run_that_goes_round_in_a_circle(max_iter):
     start = CIRCLE_X[:CIRCLE_K]
-    with pytest.warns(ConvergenceWarning, match="goes round in a circle"):
+    with pytest.warns(ConvergenceWarning, match="or cycles"):
         lac = LAC(CIRCLE_K, 1 / 10, init=start, max_iter=max_iter).fit(CIRCLE_X)
     assert not lac.converged_
     assert lac.n_iter_ == max_iter
@@ -371,10 +371,10 @@ def test_iris_is_found():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"n_clusters": 0}, "n_clusters must be an integer of at least 1; got 0"),
-        ({"n_clusters": 2.0}, r"n_clusters must be an integer of at least 1; got 2\.0"),
-        ({"n_clusters": 81}, "n_clusters must be at most the number of objects.* = 80; got 81"),
-        ({"max_iter": 0}, "max_iter must be an integer of at least 1; got 0"),
+        ({"n_clusters": 0}, "n_clusters must be at least 1; got 0"),
+        ({"n_clusters": 2.0}, r"n_clusters must be an integer; got 2\.0"),
+        ({"n_clusters": 81}, "n_clusters must be at most the number of samples.* = 80; got 81"),
+        ({"max_iter": 0}, "max_iter must be at least 1; got 0"),
         ({"h": 0}, "h must be a number above 0 .* got 0"),
         ({"h": math.nan}, "h must be a number above 0 .* got nan"),
         ({"h": "1"}, "h must be a number above 0 .* got '1'"),
@@ -385,7 +385,7 @@ def test_iris_is_found():
     ],
 )
 def test_bad_parameters(options, words):
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises((TypeError, ValueError), match=words):
         LAC(**{"n_clusters": 3, **options}).fit(X)
 
 
@@ -396,13 +396,13 @@ def test_bad_parameters(options, words):
         ({"inv_h": [1, -2]}, r"inv_h must be .* got \[1, -2\]"),
         ({"inv_h": 5}, "inv_h must be .* got 5"),
         ({"inv_h": [np.inf]}, r"inv_h must be .* got \[inf\]"),
-        ({"scale": "robust"}, "scale must be one of .* got 'robust'"),
-        ({"n_init": 0}, "n_init must be an integer of at least 1; got 0"),
+        ({"scale": "robust"}, "scale must be None, 'minmax' or 'zscore'; got 'robust'"),
+        ({"n_init": 0}, "n_init must be at least 1; got 0"),
         ({"n_init": 2, "init": X[:3]}, "n_init must be 1 where init gives the centres; got 2"),
     ],
 )
 def test_bad_ensembles(options, words):
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises((TypeError, ValueError), match=words):
         LACEnsemble(**{"n_clusters": 3, **options}).fit(X)
 
 

@@ -82,9 +82,9 @@ def test_is_a_base_of_ensembles(seed):
 
 @pytest.mark.parametrize("name", ["n_clusters", "n_representatives", "n_neighbors"])
 def test_words_of_errors(name):
-    with pytest.raises(ValueError, match=f"{name} must be an integer of at least 1; got 0"):
+    with pytest.raises(ValueError, match=f"{name} must be at least 1; got 0"):
         USPEC(**{"n_clusters": 2} | {name: 0}).fit([[0.0], [1.0]])
-    with pytest.raises(ValueError, match=r"at most the number of samples \(2\); got 3"):
+    with pytest.raises(ValueError, match="at most the number of samples, n_samples = 2; got 3"):
         USPEC(n_clusters=3).fit([[0.0], [1.0]])
 
 

@@ -128,7 +128,7 @@ def test_methods_text(model):
     for words in (
         "60 objects with 3 features (standardised) were clustered 12 times by k-means",
         "90 % of the objects each time",
-        "a partition counts only for pairs",
+        "a partition counts for a pair of objects only if it labels both",
         "Seed: 3.",
     ):
         assert words in text
@@ -534,7 +534,7 @@ def test_trusted_partitions_come_first():
     table = html[html.index("Table of 4 partitions") :]
     first = re.search(r"<tbody>\s*<tr><td[^>]*>(\w+)", table)[1]
     assert first == "partition_1"
-    assert "1 vote against" in html
+    assert "1 has a negative weight" in html
 
 
 @pytest.mark.slow
@@ -548,7 +548,7 @@ def test_large_ensembles_stay_small_pages():
     html = render_html(summary)
     assert len(html.encode()) < 3e6
     assert "The 50 largest of 70 clusters" in html
-    assert "The 300 most trusted of 302 partitions" in html
+    assert "The 300 most reliable of 302 partitions" in html
 
 
 def test_many_labels_stay_apart_on_the_page():

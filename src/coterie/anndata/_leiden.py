@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
-from coterie._checks import check_integer, check_number
+from coterie._checks import check_integer, check_number, check_random_state
 from coterie._labels import order_by_size
 from coterie._progress import track_progress
 from coterie.anndata._adata import check_adata, need, plain

@@ -2,6 +2,7 @@
 
 from coterie.choosing._cautions import Caution, Gap, cautions, find_gap
 from coterie.choosing._compare import Comparison, MethodResult, compare
+from coterie.choosing._features import ClusterFeatures, cluster_features
 from coterie.choosing._how_many import ClusterNumbers, how_many_clusters
 from coterie.choosing._ranks import MeanRanks, mean_ranks
 from coterie.choosing._select import select
@@ -10,6 +11,7 @@ from coterie.choosing._trust import ClusterTrust, cluster_trust
 
 __all__ = [
     "Caution",
+    "ClusterFeatures",
     "ClusterNumbers",
     "ClusterTrust",
     "Comparison",
@@ -18,6 +20,7 @@ __all__ = [
     "MethodResult",
     "StructureTest",
     "cautions",
+    "cluster_features",
     "cluster_trust",
     "compare",
     "find_gap",

@@ -1,4 +1,4 @@
-"""Cautions: what speaks against trusting a consensus, in plain sentences."""
+"""Cautions: reasons not to trust a consensus, in plain sentences."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def cautions(
         The features as they were clustered. A sample of at most 500 objects is tested, of many
         features the first 50 principal components.
     structure : StructureTest or Gap, optional
-        A test that was made already, of the features or of the ensemble.
+        A finished test of the features or of the ensemble.
     trust : ClusterTrust, optional
         Stability of the clusters, from `coterie.cluster_trust`: adds 'unstable'.
 
@@ -110,7 +110,7 @@ def find_gap(
     X : {array-like, sparse matrix} of shape (n_objects, n_features), optional
         The features as they were clustered; a sample is tested. Default: the ensemble is tested.
     structure : StructureTest, optional
-        A test that was made already, of the features or of the ensemble.
+        A finished test of the features or of the ensemble.
 
     Returns
     -------

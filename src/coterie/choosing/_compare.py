@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 
 from coterie import metrics
-from coterie._checks import check_random_state
+from coterie._checks import check_integer, check_number, check_random_state
 from coterie.choosing._how_many import ClusterNumbers, how_many_clusters
+from coterie.choosing._text import align
 from coterie.choosing._worker import Job, run_here, run_in_processes
 from coterie.consensus import CONSENSUS
 from coterie.ensemble import Ensemble, as_ensemble
@@ -23,7 +24,7 @@ __all__ = ["Comparison", "MethodResult", "compare"]
 
 SCORES = ("nmi", "ari", "f", "ci", "error")
 _SMALL = 60_000  # labels; below, starting processes would take longer than the work
-_NEARLY = 0.005  # agreement with the ensemble that differs by less is as good
+_TIE = 0.005  # smaller differences in agreement with the ensemble do not count
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,8 @@ class MethodResult:
     method : str
         Its name.
     status : {'ok', 'refused', 'failed', 'skipped'}
-        Whether it gave a consensus. 'refused': it says why it cannot; 'skipped': it was stopped
-        or not started because of the time limit.
+        Whether it gave a consensus. 'refused': it cannot be used here; 'failed': it broke;
+        'skipped': it was stopped at the time limit.
     reason : str
         Why there is no consensus; empty if there is one.
     n_clusters : int or None
@@ -52,7 +53,7 @@ class MethodResult:
     seconds : float or None
         Time of one fit, compilation not counted.
     peak_memory : int or None
-        Bytes by which the process grew during the fit, where the system tells.
+        Bytes by which the process grew during the fit; None if the system does not tell.
     scores : dict or None
         NMI, ARI, F of pairs, consistency index and error rate against the truth.
     notes : list of str
@@ -150,22 +151,10 @@ class Comparison:
             if has_scores:
                 line += [_number((row.scores or {}).get(name)) for name in ("nmi", "ari")]
             lines.append(line)
-        full = [line for line in lines if len(line) == len(head)]
-        widths = [max(len(line[i]) for line in full) for i in range(len(head))]
-        widths[0] = max(len(line[0]) for line in lines)
-        text = []
-        for line in lines:
-            cells = [line[0].ljust(widths[0])]
-            cells += (
-                [cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)]
-                if len(line) == len(head)
-                else line[1:]
-            )
-            text.append("  ".join(cells).rstrip())
         reasons = [self.reason]
         if self.numbers is not None:
             reasons.append(self.numbers.reason)
-        return "\n".join([*text, "", *reasons])
+        return "\n".join([*align(lines, n_left=1), "", *reasons])
 
 
 def compare(
@@ -267,7 +256,7 @@ def compare(
     else:
         n_workers = min(effective_n_jobs(n_jobs), len(jobs))
         found = run_in_processes(jobs, ensemble, n_workers, max(1, cpu_count() // n_workers))
-    rows = [_finished(job, found[job.name], ensemble, classes) for job in jobs]
+    rows = [_row(job, found[job.name], ensemble, classes) for job in jobs]
     rows.sort(key=lambda row: (row.status != "ok", -round(row.anmi or 0.0, 6)))
     methods_ok = [row.method for row in rows if row.status == "ok"]
     recommended, reason = _recommend(rows)
@@ -293,7 +282,7 @@ def _make_jobs(
     seed: int,
     time_limit: float | None,
 ) -> list[Job]:
-    """Return a job per method; what an estimator was given by its maker stays."""
+    """Return a job per method; parameters that an estimator has already are kept."""
     estimators: dict[str, Any] = {}
     if isinstance(methods, Mapping):
         estimators = dict(methods)
@@ -302,7 +291,7 @@ def _make_jobs(
         for name in names:
             if name not in CONSENSUS:
                 raise ValueError(f"methods must be among {', '.join(CONSENSUS)}; got {name!r}.")
-            # Some methods that need a number have a default, which is not the user's word.
+            # Methods that need a number have a default, which the user did not choose.
             estimators[name] = CONSENSUS[name](n_clusters=None)
     if not estimators:
         raise ValueError("methods must name at least one method.")
@@ -319,7 +308,7 @@ def _make_jobs(
 # --- rows ---------------------------------------------------------------------------------------
 
 
-def _finished(
+def _row(
     job: Job,
     found: dict[str, Any],
     ensemble: Ensemble,
@@ -368,7 +357,7 @@ def _recommend(rows: list[MethodResult]) -> tuple[str | None, str]:
     if not fine:
         return None, "No method gave a consensus; the rows say why."
     top = max(row.anmi or 0.0 for row in fine)
-    near = [row for row in fine if (row.anmi or 0.0) >= top - _NEARLY]
+    near = [row for row in fine if (row.anmi or 0.0) >= top - _TIE]
     best = min(near, key=lambda row: -round(row.stability or 0.0, 2))  # the first of equal ones
     clusters = f"{best.n_clusters} cluster{'s' * (best.n_clusters != 1)}"
     reason = f"Take {best.method}: with {clusters} it agrees "
@@ -376,7 +365,7 @@ def _recommend(rows: list[MethodResult]) -> tuple[str | None, str]:
     if n_near:
         reason += (
             f"with the partitions as well as any (mean NMI {best.anmi:.3f}; "
-            f"{n_near} other{'s' * (n_near > 1)} within {_NEARLY})"
+            f"{n_near} other{'s' * (n_near > 1)} within {_TIE})"
         )
         if best.stability is not None:
             reason += (
@@ -408,17 +397,13 @@ def _check_truth(truth: ArrayLike, n_objects: int) -> NDArray[np.int64]:
 
 
 def _check_parameters(stability: int, time_limit: float | None, n_clusters: Any) -> None:
-    if not isinstance(stability, Integral) or stability < 0:
-        raise ValueError(f"stability must be a number of halvings, 0 or more; got {stability!r}.")
-    if time_limit is not None and not time_limit > 0:
-        raise ValueError(f"time_limit must be positive seconds, or None; got {time_limit!r}.")
-    is_number = isinstance(n_clusters, Integral) and not isinstance(n_clusters, bool)
-    if isinstance(n_clusters, ClusterNumbers):
-        return
-    if not (n_clusters is None or n_clusters == "auto" or (is_number and n_clusters >= 1)):
-        raise ValueError(
-            f"n_clusters must be a number of at least 1, 'auto' or None; got {n_clusters!r}."
-        )
+    check_integer("stability", stability, at_least=0)
+    if time_limit is not None:
+        check_number("time_limit", time_limit, positive=True)
+    if isinstance(n_clusters, str) and n_clusters != "auto":
+        raise ValueError(f"n_clusters must be a number, 'auto' or None; got {n_clusters!r}.")
+    if n_clusters is not None and not isinstance(n_clusters, str | ClusterNumbers):
+        check_integer("n_clusters", n_clusters, at_least=1)
 
 
 def _number(value: float | None, digits: int = 3) -> str:

@@ -24,6 +24,7 @@ from coterie.choosing._resampling import (
     runs_on_parts,
 )
 from coterie.choosing._structure import StructureTest, structure_test
+from coterie.choosing._text import align
 from coterie.consensus import LWEA
 from coterie.consensus._eac import cluster_lifetimes
 from coterie.ensemble import Ensemble
@@ -120,13 +121,8 @@ class ClusterNumbers:
             lines.append([str(k), *("-" if np.isnan(v) else f"{v:.3f}" for v in values)])
         picks = [self.choices.get(name) for name in self.criteria]
         lines.append(["choice", *("-" if p is None else str(p) for p in picks)])
-        widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
-        text = [
-            "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
-            for line in lines
-        ]
         words = [self.reason] if self.structure is None else [self.reason, self.structure.reason]
-        return "\n".join([*text, "", *words])
+        return "\n".join([*align(lines), "", *words])
 
 
 def how_many_clusters(
@@ -167,7 +163,7 @@ def how_many_clusters(
         Objects used, drawn at random; None for all of them.
     structure : bool or StructureTest, default=True
         Also test whether there is a gap between clusters (`structure_test`). The finding is told
-        beside the answer and does not change it. A test that was made already is taken as it is.
+        beside the answer and does not change it. A finished test can be given as well.
     n_jobs : int, optional
         Runs of k-means at a time.
     random_state : int, RandomState instance or None, default=None
@@ -185,8 +181,8 @@ def how_many_clusters(
 
     silhouette
         Mean silhouette of the objects, by the Euclidean distance of the features. For an
-        ensemble the distance of two objects is 1 - the cosine of where random walks from them on
-        the co-association graph end, the mean over walks of 2, 8 and 32 steps.
+        ensemble, by the cosine distance between the end distributions of random walks from two
+        objects on the co-association graph, the mean over walks of 2, 8 and 32 steps.
     isolation
         1 - the largest share of neighbours that a cluster has outside of itself, of the five
         nearest neighbours of its objects. A cut through a dense region lowers it.
@@ -263,7 +259,7 @@ def how_many_clusters(
 
 
 class _Evidence(NamedTuple):
-    """The objects looked at."""
+    """The objects that the rule uses: partitions, distances and neighbours."""
 
     X: Any
     """Their features, or None."""
@@ -282,7 +278,7 @@ def _gather(
     n_jobs: int | None,
     seed: int | np.random.RandomState | None,
 ) -> _Evidence:
-    """Return what the rule looks at, of at most `max_objects` objects."""
+    """Return partitions, distances and neighbours of at most `max_objects` objects."""
     if isinstance(X, Ensemble):
         if max_objects is not None and X.n_objects > max_objects:
             X = _take(X, np.sort(rng.choice(X.n_objects, max_objects, replace=False)))
@@ -332,9 +328,9 @@ def _take(ensemble: Ensemble, rows: NDArray[np.int64]) -> Ensemble:
 
 
 def _walk_distances(ensemble: Ensemble) -> NDArray[np.float64]:
-    """Return 1 - the cosine of where random walks on the co-association graph end.
+    """Return cosine distances between the end distributions of random walks.
 
-    It is the mean over walks of `WALKS` steps.
+    The walks are on the co-association graph; distances are means over walks of `WALKS` steps.
     """
     graph = ensemble.coassociation(memory_limit=8 * ensemble.n_objects**2)
     step = graph / np.maximum(graph.sum(axis=1, keepdims=True), 1e-300)

@@ -1,4 +1,4 @@
-"""Comparing methods over many data sets: mean ranks, and how far they must lie apart."""
+"""Comparing methods over many data sets: mean ranks and the critical difference."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
 __all__ = ["MeanRanks", "mean_ranks"]
 
@@ -67,8 +68,6 @@ def mean_ranks(scores: ArrayLike, methods: Sequence[str], *, alpha: float = 0.05
     >>> found.methods, found.ranks.tolist()
     (['a', 'b', 'c'], [1.0, 2.0, 3.0])
     """
-    from scipy.stats import friedmanchisquare, rankdata, studentized_range
-
     table = np.asarray(scores, dtype=np.float64)
     if table.ndim != 2 or table.shape[1] != len(methods) or min(table.shape) < 2:
         raise ValueError(

@@ -50,7 +50,7 @@ class Distribution(NamedTuple):
 
     @property
     def area(self) -> float:
-        """Area under the CDF, its steps being read at their right ends."""
+        """Area under the CDF, from the values at the right ends of the bins."""
         return float(self.cdf[1:].mean())
 
 

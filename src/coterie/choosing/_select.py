@@ -10,7 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.cluster.hierarchy import cut_tree, linkage
 from scipy.spatial.distance import squareform
 
+from coterie.consensus import LACA
 from coterie.ensemble import Ensemble, as_ensemble
+from coterie.metrics import pairwise_nmi
 
 __all__ = ["select"]
 
@@ -86,8 +88,6 @@ def select(
     """
     ensemble = as_ensemble(ensemble)
     _check_parameters(criterion, alpha)
-    from coterie.metrics import pairwise_nmi
-
     n_partitions = ensemble.n_partitions
     similarity = np.nan_to_num(pairwise_nmi(ensemble), nan=0.0)
     quality = _mean_of_others(similarity)
@@ -98,31 +98,28 @@ def select(
         size = int((~is_outsider).sum())
     wanted = _check_size(size, n_partitions)
     candidates = np.flatnonzero(~is_outsider)
-    if len(candidates) < wanted:  # the best of the outsiders, last
+    if len(candidates) < wanted:  # fill up with the best outsiders
         left = np.flatnonzero(is_outsider)
         rest = left[np.argsort(-quality[left], kind="stable")][: wanted - len(candidates)]
         wanted = len(candidates)
     else:
         rest = np.empty(0, dtype=np.int64)
-    if criterion in ("laca", "validity"):
-        worth = ensemble.validity if criterion == "validity" else laca_information(ensemble)
-        chosen = candidates[np.argsort(-worth[candidates], kind="stable")][:wanted]
+    inner, good = similarity[np.ix_(candidates, candidates)], quality[candidates]
+    if criterion == "joint":
+        positions = _choose_jointly(inner, good, wanted, alpha)
+    elif criterion == "cas":
+        positions = _one_of_each_group(inner, good, wanted)
     else:
-        inner = similarity[np.ix_(candidates, candidates)]
-        good = quality[candidates]
-        if criterion == "quality":
-            positions = np.argsort(-good, kind="stable")[:wanted].tolist()
-        elif criterion == "cas":
-            positions = _one_of_each_group(inner, good, wanted)
-        else:
-            positions = _greedily(inner, good, wanted, alpha)
-        chosen = candidates[positions]
+        worth = {"quality": quality, "validity": ensemble.validity}.get(criterion)
+        worth = laca_information(ensemble) if worth is None else worth
+        positions = np.argsort(-worth[candidates], kind="stable")[:wanted].tolist()
+    chosen = candidates[positions]
     return np.concatenate([chosen, rest]).astype(np.int64)
 
 
 def find_outsiders(ensemble: Ensemble, similarity: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which partitions share next to nothing with the others."""
-    if len(similarity) < 3:  # of two that differ, who is the outsider?
+    """Return which partitions share almost no information with the others."""
+    if len(similarity) < 3:  # of two partitions neither is the outsider
         return np.zeros(len(similarity), dtype=bool)
     agreement = _mean_of_others(_beyond_chance(ensemble, similarity))
     best = float(np.quantile(agreement, 0.9))
@@ -131,7 +128,7 @@ def find_outsiders(ensemble: Ensemble, similarity: NDArray[np.float64]) -> NDArr
 
 
 def _beyond_chance(ensemble: Ensemble, similarity: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return NMI less what independent partitions with the same clusters would have."""
+    """Return NMI adjusted for chance: 0 for independent partitions with as many clusters."""
     entropies = np.zeros(ensemble.n_partitions)
     for e, k in enumerate(ensemble.n_clusters):
         codes = ensemble.labels[:, e]
@@ -145,19 +142,17 @@ def _beyond_chance(ensemble: Ensemble, similarity: NDArray[np.float64]) -> NDArr
     expected = np.divide(by_chance, scale, out=np.zeros(scale.shape), where=scale > 0)
     expected = np.minimum(expected, 0.999)
     adjusted: NDArray[np.float64] = (similarity - expected) / (1.0 - expected)
-    # Two constant partitions are equal, but say nothing.
+    # Two constant partitions are equal, but hold no information.
     adjusted[scale == 0] = 0.0
     return adjusted
 
 
 def laca_information(ensemble: Ensemble) -> NDArray[np.float64]:
-    """Return how many bits a partition's vote on a pair tells of the latent partition.
+    """Return the bits of information on LACA's consensus in each partition's vote on a pair.
 
-    LACA's rho and r say how often it votes "together" for pairs that are, and that are not. A
-    partition that votes against the truth (rho < r) counts negative.
+    LACA's rho and r say how often a partition votes "together" for pairs that are together in the
+    consensus, and for pairs that are not. Negative for a partition with rho < r.
     """
-    from coterie.consensus import LACA
-
     laca = LACA().fit(ensemble)
     sizes = np.bincount(laca.labels_).astype(np.float64)
     n = ensemble.n_objects
@@ -181,10 +176,10 @@ def _mean_of_others(similarity: NDArray[np.float64]) -> NDArray[np.float64]:
     return means
 
 
-def _greedily(
+def _choose_jointly(
     similarity: NDArray[np.float64], quality: NDArray[np.float64], size: int, alpha: float
 ) -> list[int]:
-    """Return the joint criterion's choice: the best first, then what adds most each time."""
+    """Return a greedy choice by the joint criterion: the best first, then the largest gain."""
     if size == 0:
         return []
     chosen = [int(np.argmax(quality))]

@@ -1,4 +1,4 @@
-"""Is there any structure at all? A test against data that have none."""
+"""Test whether data have clusters, against data without structure."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from scipy.stats import t
 from sklearn.utils import check_array
 
 from coterie._checks import check_random_state
+from coterie._kernels.prominence import peak_prominences
 from coterie._progress import track_progress
 from coterie._reading import check_table
 from coterie.ensemble import Ensemble
@@ -275,8 +276,6 @@ def _peak_of_points(X: NDArray[np.float64]) -> float:
 
 
 def _peak(distances: NDArray[np.float64], *, ratio: bool) -> float:
-    from coterie._kernels.prominence import peak_prominences
-
     n = len(distances)
     m = min(max(3, round(np.log2(n)) - 2), n - 1)
     core = np.partition(distances, m, axis=1)[:, m]
@@ -295,7 +294,7 @@ def _test_ensemble(
         np.linspace(0, n_partitions - 1, min(n_partitions, _MOST_PARTITIONS)).round().astype(int)
     )
     rows = np.arange(n)
-    # Fine partitions of few objects would have none left in common.
+    # With fewer objects, fine partitions would have singletons only.
     most = int(np.clip(_PER_CLUSTER * np.median(ensemble.n_clusters), _LABELLED, _MOST_LABELLED))
     if n > most:
         rows = np.sort(rng.choice(n, most, replace=False))

@@ -249,7 +249,7 @@ class _Worker:
             self._stop()
             reason = f"its process ended unexpectedly: {_one_line(error)}"
             if "SIGKILL" in str(error):
-                reason = "its process was ended by the system, most likely for want of memory"
+                reason = "its process was ended by the system, most likely because memory ran out"
             return row or {"status": "failed", "reason": reason}
         except Exception as error:  # such as what cannot be sent to a process
             reason = f"{type(error).__name__}: {_one_line(error)}"

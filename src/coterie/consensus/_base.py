@@ -166,7 +166,8 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
         labels = self._predict_codes(codes)
         if self.confidence_is_membership and "_placement" not in self.__dict__:
             confidence = self.predict_proba(X)[np.arange(len(labels)), labels]
-            return np.where((codes >= 0).any(axis=1), confidence, 0.0)
+            # Memberships sum to 1 up to rounding, so one can be larger than 1 by the last bit.
+            return np.where((codes >= 0).any(axis=1), np.minimum(confidence, 1.0), 0.0)
         return self._votes.confidence_of_rows(codes, labels)
 
     def _fit_in_blocks(self, blocks: LabelBlocks) -> Self:

@@ -25,8 +25,13 @@ class LinkedGraph(LabelGraph):
     ensemble : Ensemble
     memberships : ndarray of shape (K, K)
         M, rows and columns in the order of the ensemble's clusters.
-    links : ndarray of shape (m, K), optional
-        S.
+    links : ndarray of shape (K, K), optional
+        S: a further vertex for each cluster.
+
+    Notes
+    -----
+    Weights are sums over clusters, whose last bits depend on the order of the clusters, and so on
+    their names. They are rounded to 12 decimals, so that the cut does not depend on names.
     """
 
     def __init__(
@@ -38,8 +43,9 @@ class LinkedGraph(LabelGraph):
         super().__init__(ensemble)
         order = self._order
         n_all = len(order)
-        self._memberships = memberships[np.ix_(order, order)]
-        self._links = np.empty((0, n_all)) if links is None else links[:, order]
+        by_order = np.ix_(order, order)
+        self._memberships = memberships[by_order].round(12)
+        self._links = np.empty((0, n_all)) if links is None else links[by_order].round(12)
         self.counts = np.concatenate([self.counts, np.ones(len(self._links), dtype=np.int64)])
         self.shape = (len(self.counts), n_all)
 

@@ -108,8 +108,8 @@ def _extend_tree(tree: NDArray, labelled: NDArray[np.bool_], anchor: int) -> NDA
 
 def _extend_curve(curve: ClusterNumberCurve, labelled: NDArray[np.bool_], anchor: int) -> Any:
     """Add the numbers of clusters with unlabelled objects apart, which changes no value."""
-    if curve.first + len(curve) <= int(labelled.sum()) - 1:  # up to some number of clusters
-        return curve
+    if len(curve) == 0 or curve.first + len(curve) <= int(labelled.sum()) - 1:
+        return curve  # nothing to compare, or up to some number of clusters only
     last = 0.0 if curve.name == "lifetime" else curve.array[-1]
     return curve.extended(int((~labelled).sum()), last)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie._checks import whole_seed
+from coterie._checks import is_integer, whole_seed
 
 __all__ = ["RandomState", "check_count", "check_scale", "class_sizes", "generator"]
 
@@ -20,7 +20,7 @@ RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | Non
 def generator(random_state: RandomState) -> np.random.Generator:
     """Return a numpy Generator: fresh, seeded, or the one that was passed."""
     random_state = whole_seed(random_state)
-    if random_state is None or _is_integer(random_state):
+    if random_state is None or is_integer(random_state):
         if random_state is not None and int(random_state) < 0:  # type: ignore[arg-type]
             raise ValueError(f"random_state must be 0 or larger; got {random_state}.")
         return np.random.default_rng(random_state)
@@ -36,7 +36,7 @@ def generator(random_state: RandomState) -> np.random.Generator:
 
 def check_count(name: str, value: Any, *, low: int, high: int | None = None) -> int:
     """Return `value` as an int in [low, high]."""
-    if not _is_integer(value):
+    if not is_integer(value):
         raise TypeError(f"{name} must be an integer; got {value!r}.")
     if value < low or (high is not None and value > high):
         rule = f"{low} or larger" if high is None else f"between {low} and {high}"
@@ -73,7 +73,7 @@ def class_sizes(
             check_count(f"n_samples[{position}]", size, low=1)
             for position, size in enumerate(n_samples)
         ]
-    if isinstance(n_samples, Sequence) or not _is_integer(n_samples):
+    if isinstance(n_samples, Sequence) or not is_integer(n_samples):
         raise TypeError(
             f"n_samples must be an integer or a sequence of {len(shares)} integers; got "
             f"{n_samples!r}."
@@ -91,7 +91,3 @@ def class_sizes(
             f"classes{besides}; got {n_samples}."
         )
     return sizes.tolist()
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)

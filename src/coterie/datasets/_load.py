@@ -1,4 +1,4 @@
-"""Data sets by name: from files, from scikit-learn, or made."""
+"""Data sets by name: from files, from scikit-learn, or generated."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _MADE: dict[str, tuple[Callable[..., tuple[NDArray[Any], NDArray[Any]]], dict[st
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dataset:
-    """A data set with known classes. The fields cannot be set to something else.
+    """A data set with known classes; its fields are read-only.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ def load(
 ) -> Dataset:
     """Load a data set by name.
 
-    The first of these that has the name is taken: a file ``<name>.csv``, ``<name>.csv.gz`` or
+    The first of these that has the name is used: a file ``<name>.csv``, ``<name>.csv.gz`` or
     ``<name>.mat`` in `directory`; the sets that scikit-learn ships (iris, wine, wdbc, digits, also
     called optdigits_test); the synthetic sets of this package, made with seed 0; and, unless
     `download` is false, OpenML.

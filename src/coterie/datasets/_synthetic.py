@@ -598,13 +598,13 @@ def _spiral(size: int, start: float, stop: float, spacing: str) -> Points:
 def _bent_arm(size: int, direction: float, rng: np.random.Generator) -> Points:
     """Return points on a path that starts in `direction` and bends to the left as it leaves."""
     inner, outer = 1.5, 5.0
-    radius = np.sqrt(inner**2 + (outer**2 - inner**2) * _strewn(size, rng))
+    radius = np.sqrt(inner**2 + (outer**2 - inner**2) * _stratified(size, rng))
     bend = np.deg2rad(140) * (radius - inner) / (outer - inner)
     return _on_circle(direction + bend, radius)
 
 
-def _strewn(size: int, rng: np.random.Generator) -> Points:
-    """Return one uniform number in each of `size` equal parts of [0, 1): random without gaps."""
+def _stratified(size: int, rng: np.random.Generator) -> Points:
+    """Return one uniform number in each of `size` equal parts of [0, 1)."""
     return (np.arange(size) + rng.uniform(size=size)) / size
 
 
@@ -616,7 +616,7 @@ def _arc(
     stop: float,
     rng: np.random.Generator,
 ) -> Points:
-    return np.asarray(centre) + _on_circle(start + (stop - start) * _strewn(size, rng), radius)
+    return np.asarray(centre) + _on_circle(start + (stop - start) * _stratified(size, rng), radius)
 
 
 def _disc(
@@ -629,5 +629,5 @@ def _disc(
 def _bar(
     size: int, start: tuple[float, float], stop: tuple[float, float], rng: np.random.Generator
 ) -> Points:
-    way = _strewn(size, rng)[:, np.newaxis]
+    way = _stratified(size, rng)[:, np.newaxis]
     return (1 - way) * np.asarray(start) + way * np.asarray(stop)

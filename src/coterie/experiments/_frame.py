@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from coterie.datasets import Dataset
 
-__all__ = ["Experiment", "Results", "Task"]
+__all__ = ["Experiment", "Results", "Task", "by_tenth", "draw_per_class", "sample_of"]
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,10 @@ class Results:
         """The parts that have results."""
         return [part for part, runs in self.values.items() if runs]
 
+    def asked(self, parts: Iterable[str]) -> list[str]:
+        """Return those of some parts that were asked for: with results, or absent."""
+        return [part for part in parts if part in self.values or part in self.absent]
+
     def numbers(self, part: str, key: str) -> NDArray[np.float64]:
         """Return a number, or a list of numbers, of each run; NaN where a run has none.
 
@@ -129,6 +133,43 @@ class Results:
             len(numbers),
             paper_std=paper_std,
         )
+
+    def rows(
+        self,
+        parts: Iterable[str] | Mapping[str, str],
+        columns: Mapping[str, str],
+        *,
+        paper: Callable[[str, str], float | None] | None = None,
+        statistic: Callable[[NDArray[np.float64]], Any] | None = None,
+    ) -> list[Row]:
+        """Return a row for each part and column, part by part.
+
+        Parameters
+        ----------
+        parts : iterable of str, or mapping from part to title
+            Parts that were not asked for are left out.
+        columns : mapping from key to title
+            Which numbers, and what they are called. The keys of a row are the two titles.
+        paper : callable, optional
+            Returns the published number for two titles, and the published standard deviation for
+            the second title followed by " std".
+        statistic : callable, optional
+            See `row`.
+        """
+        titles = parts if isinstance(parts, Mapping) else {part: part for part in parts}
+        find = paper or (lambda part, column: None)
+        return [
+            self.row(
+                part,
+                key,
+                keys=(titles[part], column),
+                paper=find(titles[part], column),
+                paper_std=find(titles[part], f"{column} std"),
+                statistic=statistic,
+            )
+            for part in self.asked(titles)
+            for key, column in columns.items()
+        ]
 
 
 @dataclass(frozen=True)
@@ -192,3 +233,31 @@ class Experiment:
                 )
         chosen = [t for t in tasks if not only or t.part in only or t.dataset in only]
         return sorted(chosen, key=lambda task: task.run)
+
+
+def draw_per_class(
+    classes: NDArray[np.int64], size: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return `size` objects of each class, drawn at random, in ascending order."""
+    members = [np.flatnonzero(classes == c) for c in np.unique(classes)]
+    return np.sort(np.concatenate([rng.choice(of, size, replace=False) for of in members]))
+
+
+def sample_of(dataset: Dataset, task: Task) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return features and classes of at most ``task.parameters["max_objects"]`` objects.
+
+    Classes are numbered from 0 without gaps.
+    """
+    X, classes = np.asarray(dataset.data, dtype=np.float64), dataset.target
+    most = task.parameters["max_objects"]
+    if len(X) > most:
+        rng = np.random.default_rng(task.seed)
+        rows = np.sort(rng.choice(len(X), most, replace=False))
+        X, classes = X[rows], classes[rows]
+    return X, np.unique(classes, return_inverse=True)[1]
+
+
+def by_tenth(confidence: NDArray[np.float64], weights: Any = None) -> NDArray[Any]:
+    """Return how many values, or the sum of their weights, lie in each tenth of [0, 1]."""
+    place = np.minimum((confidence * 10).astype(int), 9)
+    return np.bincount(place, weights, minlength=10)

@@ -19,7 +19,8 @@ from sklearn.cluster import KMeans
 from coterie.consensus import EAC, LACA
 from coterie.datasets import Dataset
 from coterie.ensemble import Ensemble
-from coterie.experiments._frame import Experiment, Results, Task
+from coterie.experiments._figures import grid, label_grid
+from coterie.experiments._frame import Experiment, Results, Task, draw_per_class
 from coterie.experiments._graph_methods import GRAPH_METHODS, cut_by, usable_graph_methods
 from coterie.experiments._published import published
 from coterie.experiments._tables import Row, Table
@@ -31,15 +32,15 @@ if TYPE_CHECKING:
 
 __all__ = ["EXPERIMENT"]
 
-SETS = {  # in the paper: here
-    "Iris": "iris",
-    "Glass": "glass",
-    "Ecoli": "ecoli",
-    "Libras": "libras",
-    "Segmentation": "segmentation",
-    "Seed": "seeds",
-    "Pima": "pima",
-    "Pendigits": "pendigits",
+SETS = {  # name here: name in the paper
+    "iris": "Iris",
+    "glass": "Glass",
+    "ecoli": "Ecoli",
+    "libras": "Libras",
+    "segmentation": "Segmentation",
+    "seeds": "Seed",
+    "pima": "Pima",
+    "pendigits": "Pendigits",
 }
 PER_CLASS = {"pendigits": 100}  # objects drawn from each class, for each ensemble
 METHODS = {"laca": "LACA", "eac": "EAC-AL", "refine": "refined LACA"}
@@ -60,23 +61,10 @@ def plan(runs: int, quick: bool) -> Iterator[Task]:
         "random_share": RANDOM_SHARE,
         "rivals": usable_graph_methods(),
     }
-    for name in SETS.values():
+    for name in SETS:
         for run in range(runs):
             own = parameters | {"per_class": PER_CLASS.get(name)}
             yield Task(name, run, dataset=name, parameters=own)
-
-
-def draw_objects(
-    dataset: Dataset, per_class: int | None, rng: np.random.Generator
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return features and classes of all objects, or of some of each class drawn at random."""
-    if per_class is None:
-        return dataset.data, dataset.target
-    classes = range(len(dataset.target_names))
-    members = [np.flatnonzero(dataset.target == c) for c in classes]
-    drawn = [rng.choice(those, per_class, replace=False) for those in members]
-    chosen = np.sort(np.concatenate(drawn))
-    return dataset.data[chosen], dataset.target[chosen]
 
 
 def make_generator(task: Task, n_objects: int, n_features: int) -> RandomizedEnsemble:
@@ -114,7 +102,10 @@ def compute(task: Task, dataset: Dataset | None) -> dict[str, Any]:
     """Make one ensemble, and score what the methods find in it."""
     assert dataset is not None
     rng = np.random.default_rng(task.seed)
-    X, y = draw_objects(dataset, task.parameters["per_class"], rng)
+    X, y = dataset.data, dataset.target
+    if task.parameters["per_class"] is not None:
+        kept = draw_per_class(y, task.parameters["per_class"], rng)
+        X, y = X[kept], y[kept]
     ensemble = make_generator(task, *X.shape).fit_transform(X)
     fitted = {
         "laca": LACA().fit(ensemble),
@@ -175,7 +166,7 @@ def _against_random_labels(
 
 def tables(results: Results) -> Iterator[Table]:
     """Yield Tables 2 and 3, what follows from them, and what the paper does not have."""
-    shown = {paper: here for paper, here in SETS.items() if _is_asked_for(results, here)}
+    shown = {here: SETS[here] for here in results.asked(SETS)}
     yield _table_2(results, shown)
     yield _table_3(results, shown, "nmi", "NMI", "Table 3, NMI")
     yield _table_3(results, shown, "class_f", "F", "Table 3, F as the class-weighted best F")
@@ -183,10 +174,6 @@ def tables(results: Results) -> Iterator[Table]:
     yield _paired_table(results, shown)
     yield _curve_table(results, shown)
     yield _random_table(results, shown)
-
-
-def _is_asked_for(results: Results, part: str) -> bool:
-    return part in results.values or part in results.absent
 
 
 def _table_2(results: Results, shown: dict[str, str]) -> Table:
@@ -201,7 +188,7 @@ def _table_2(results: Results, shown: dict[str, str]) -> Table:
             paper=printed.get(("2", paper, f"{words} {name}")),
             statistic=statistic,
         )
-        for paper, here in shown.items()
+        for here, paper in shown.items()
         for method, words in METHODS.items()
         for name, statistic in statistics.items()
     ]
@@ -218,16 +205,11 @@ def _table_3(
     results: Results, shown: dict[str, str], measure: str, printed_as: str, title: str
 ) -> Table:
     printed = published("laca")
-    rows = [
-        results.row(
-            here,
-            f"{method}_{measure}",
-            keys=(paper, words),
-            paper=printed.get(("3", paper, f"{words} {printed_as}")),
-        )
-        for paper, here in shown.items()
-        for method, words in METHODS.items()
-    ]
+    rows = results.rows(
+        shown,
+        {f"{method}_{measure}": words for method, words in METHODS.items()},
+        paper=lambda row, words: printed.get(("3", row, f"{words} {printed_as}")),
+    )
     name = f"table-3-{measure.replace('_', '-')}"
     return Table(name, title, ("data set", "method"), rows, across=True, digits=4)
 
@@ -235,7 +217,7 @@ def _table_3(
 def _paired_table(results: Results, shown: dict[str, str]) -> Table:
     printed = published("laca")
     rows = []
-    for paper, here in shown.items():
+    for here, paper in shown.items():
         for measure, words in (("nmi", "NMI"), ("class_f", "F")):
             lead = printed["3", paper, f"LACA {words}"] - printed["3", paper, f"EAC-AL {words}"]
             laca, eac = (results.numbers(here, f"{name}_{measure}") for name in ("laca", "eac"))
@@ -261,7 +243,7 @@ def _known(number: float) -> float | None:
 
 def _curve_table(results: Results, shown: dict[str, str]) -> Table:
     rows = []
-    for paper, here in shown.items():
+    for here, paper in shown.items():
         for measure, words in (("nmi", "NMI"), ("class_f", "F")):
             for method in _drawn_methods(results):
                 curves = results.numbers(here, f"curve_{method}_{measure}")
@@ -295,11 +277,7 @@ def _random_table(results: Results, shown: dict[str, str]) -> Table:
         "random_lowest": "random weigh least, runs",
         "random_below": "random weigh less, pairs",
     }
-    rows = [
-        results.row(here, key, keys=(paper, words), statistic=np.mean)
-        for paper, here in shown.items()
-        for key, words in columns.items()
-    ]
+    rows = results.rows(shown, columns, statistic=np.mean)
     title = "A third of the partitions replaced by random labels (not in the paper)"
     notes = [
         "Last columns: share of runs in which every random partition weighs less than every other "
@@ -320,26 +298,16 @@ def figures(results: Results) -> dict[str, Figure]:
 
 
 def _draw_curves(results: Results, measure: str, words: str) -> Figure:
-    from matplotlib.figure import Figure
-
-    shown = {paper: here for paper, here in SETS.items() if here in results.parts}
-    width = min(4, len(shown))
-    height = -(-len(shown) // width)
-    figure = Figure(figsize=(2.6 * width, 2.2 * height), layout="constrained")
-    axes = figure.subplots(height, width, squeeze=False).ravel()
-    for ax, (paper, here) in zip(axes, shown.items(), strict=False):
+    shown = [here for here in SETS if here in results.parts]
+    figure, axes = grid(len(shown), 4, (2.6, 2.2))
+    for ax, here in zip(axes, shown, strict=True):
         ks = results.numbers(here, "curve_k")[0]
         for name in _drawn_methods(results):
             curve = results.numbers(here, f"curve_{name}_{measure}").mean(axis=0)
             ax.plot(ks, curve, label=CURVES[name], lw=2 if name == "laca" else 1.2)
-        ax.set_title(paper, fontsize="medium")
-        ax.tick_params(labelsize="small")
+        ax.set_title(SETS[here], fontsize="medium")
         ax.xaxis.get_major_locator().set_params(integer=True)
-    for ax in axes[len(shown) :]:
-        ax.set_axis_off()
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=5)
-    figure.supxlabel("number of clusters", fontsize="medium")
-    figure.supylabel(words, fontsize="medium")
+    label_grid(figure, axes, "number of clusters", words, ncols=5)
     return figure
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from coterie.choosing import mean_ranks
 from coterie.consensus import CONSENSUS
 from coterie.consensus._base import pass_seed
 from coterie.ensemble import Ensemble
+from coterie.experiments._figures import ranks_figure
 from coterie.experiments._frame import Experiment, Results, Task
 from coterie.experiments._published import published
 from coterie.experiments._tables import Row, Table
@@ -132,28 +134,20 @@ def on_all_pools(results: Results) -> list[str]:
     return [title for title in METHODS if np.isfinite(means(results, "nmi", [title])).all()]
 
 
-def _paper(score: str, pool: str, title: str, what: str = "") -> float | None:
-    table = SCORES[score][0]
-    return published("lwea").get((table, pool, IN_PAPER.get(title, title) + what))
+def _paper(score: str, pool: str, title: str) -> float | None:
+    name, is_std, _ = title.partition(" std")
+    return published("lwea").get((SCORES[score][0], pool, IN_PAPER.get(name, name) + is_std))
 
 
 def tables(results: Results) -> Iterator[Table]:
     """Yield the means over pools, the two tables beside ours, and ours by pool."""
     if results.parts:
         yield _summary(results)
-    asked = [pool for pool in POOLS if pool in results.parts or pool in results.absent]
+    asked = results.asked(POOLS)
     for score, (number, _) in SCORES.items():
-        rows = [
-            results.row(
-                pool,
-                f"{title}_{score}",
-                keys=(pool, title),
-                paper=_paper(score, pool, title),
-                paper_std=_paper(score, pool, title, " std"),
-            )
-            for pool in asked
-            for title in METHODS
-        ]
+        rows = results.rows(
+            asked, {f"{title}_{score}": title for title in METHODS}, paper=partial(_paper, score)
+        )
         keys = ("pool", "method")
         yield Table(f"table-{number.lower()}", f"Table {number}, {score.upper()}", keys, rows)
     for score in SCORES:
@@ -214,19 +208,13 @@ def _runs_in_words(counts: Sequence[int], results: Results) -> str:
 
 def figures(results: Results) -> dict[str, Figure]:
     """Draw the mean ranks with their critical difference, by NMI and by ARI."""
-    from matplotlib.figure import Figure
-
-    from coterie.plotting import plot_critical_differences
-
-    drawn: dict[str, Figure] = {}
     whole = on_all_pools(results)
-    if len(results.parts) > 2 and len(whole) > 2:
-        for score in SCORES:
-            figure = Figure(figsize=(7.0, 3.8), layout="constrained")
-            ranks = mean_ranks(means(results, score, whole), whole)
-            plot_critical_differences(ranks, ax=figure.add_subplot())
-            drawn[f"figures/lwea-ranks-{score}"] = figure
-    return drawn
+    if len(results.parts) < 3 or len(whole) < 3:
+        return {}
+    return {
+        f"figures/lwea-ranks-{score}": ranks_figure(means(results, score, whole), whole, 3.8)
+        for score in SCORES
+    }
 
 
 EXPERIMENT = Experiment(

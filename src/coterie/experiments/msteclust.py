@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import ttest_1samp, wilcoxon
 from sklearn.cluster import AgglomerativeClustering, KMeans
 
 from coterie.consensus import PWEC, MSTEClust
 from coterie.datasets import Dataset, make_noisy_classes
 from coterie.ensemble import Ensemble
+from coterie.experiments._figures import new_figure
 from coterie.experiments._frame import Experiment, Results, Task
 from coterie.experiments._published import published
 from coterie.experiments._tables import Row, Table
@@ -185,12 +187,13 @@ def _shown(results: Results) -> list[int]:
     return [n_noise for n_noise in NOISE if _part(n_noise) in results.values]
 
 
+def _titles(results: Results) -> dict[str, str]:
+    return {_part(n_noise): str(n_noise) for n_noise in _shown(results)}
+
+
 def _curve_table(results: Results, methods: dict[str, str], name: str, title: str) -> Table:
-    rows = [
-        results.row(_part(n_noise), f"{method}_ari", keys=(str(n_noise), words))
-        for n_noise in _shown(results)
-        for method, words in methods.items()
-    ]
+    columns = {f"{method}_ari": words for method, words in methods.items()}
+    rows = results.rows(_titles(results), columns)
     notes = ["The paper draws these and prints no numbers."] if methods is METHODS else []
     return Table(name, title, ("d0", "method"), rows, across=True, notes=notes)
 
@@ -204,13 +207,8 @@ def _paired_table(results: Results) -> Table:
         error = _standard_error(lead)
         shares = {"ahead": float((lead > 0).mean()), "behind": float((lead < 0).mean())}
         p_values = paired_tests(lead)
-        for words, number in {
-            "lead": float(lead.mean()),
-            "s.e.": error,
-            **shares,
-            **p_values,
-        }.items():
-            rows.append(Row((str(n_noise), words), ours=number, runs=len(lead)))
+        found = {"lead": float(lead.mean()), "s.e.": error, **shares, **p_values}
+        rows += [Row((str(n_noise), w), ours=x, runs=len(lead)) for w, x in found.items()]
     notes = [
         "s.e.: standard error of the mean lead; ahead, behind: shares of the samples. t, Wilcoxon: "
         "two-sided p-values over samples, no correction for their number; the paper's claim is at "
@@ -222,8 +220,6 @@ def _paired_table(results: Results) -> Table:
 
 def paired_tests(lead: NDArray[np.float64]) -> dict[str, float | None]:
     """Return two-sided p-values of 'no lead'; None where there are no differences to test."""
-    from scipy.stats import ttest_1samp, wilcoxon
-
     if len(lead) < 2 or np.ptp(lead) == 0:
         return {"t": None, "Wilcoxon": None}
     return {
@@ -245,11 +241,7 @@ def _number_table(results: Results) -> Table:
         "margin": "expected margin",
         "km_share": "pairs left to k-means",
     }
-    rows = [
-        results.row(_part(n_noise), key, keys=(str(n_noise), words), statistic=np.mean)
-        for n_noise in _shown(results)
-        for key, words in columns.items()
-    ]
+    rows = results.rows(_titles(results), columns, statistic=np.mean)
     notes = ["Means over samples; k = 4: share of the samples in which four clusters were found."]
     title = "Numbers of clusters found, 2 to 5 tried (not in the paper)"
     return Table("number-of-clusters", title, ("d0", "mean"), rows, across=True, notes=notes)
@@ -302,9 +294,7 @@ def _tried_table(results: Results) -> Table:
 
 def figures(results: Results) -> dict[str, Figure]:
     """Return Figure 2: adjusted Rand index against noise, with 95 % confidence intervals."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6, 4), layout="constrained")
+    figure = new_figure(6, 4)
     ax = figure.subplots()
     shown = _shown(results)
     drawn = METHODS | {"km_ten": BEYOND["km_ten"]}

@@ -27,6 +27,7 @@ from sklearn.cluster import KMeans
 from coterie.consensus import EAC, HNE, MixtureModel, Voting
 from coterie.datasets import Dataset, make_complex_image, make_three_paths, make_two_spirals
 from coterie.ensemble import Ensemble
+from coterie.experiments._figures import grid, new_figure
 from coterie.experiments._frame import Experiment, Results, Task
 from coterie.experiments._graph_methods import GRAPH_METHODS, cut_by, usable_graph_methods
 from coterie.experiments._published import published
@@ -228,7 +229,7 @@ def _drawing(
 
 def tables(results: Results) -> Iterator[Table]:
     """Yield Table 2 and what lies beyond the paper."""
-    shown = [name for name in SETS if name in results.values or name in results.absent]
+    shown = results.asked(SETS)
     yield _table_2(results, shown)
     yield _same_ensemble(results, shown)
     yield _curve(results, shown, "threshold", THRESHOLDS, "HNE at other thresholds")
@@ -240,17 +241,9 @@ def tables(results: Results) -> Iterator[Table]:
 
 def _table_2(results: Results, shown: list[str]) -> Table:
     printed = published("normalized_edges")
-    rows = [
-        results.row(
-            part,
-            method,
-            keys=(part, words),
-            paper=printed.get(("2", part, words)),
-            paper_std=printed.get(("2", part, f"{words} std")),
-        )
-        for part in shown
-        for method, words in (METHODS | BEYOND).items()
-    ]
+    rows = results.rows(
+        shown, METHODS | BEYOND, paper=lambda part, words: printed.get(("2", part, words))
+    )
     rows = [row._replace(note="") if "not run" in row.note else row for row in rows]
     notes = ["Mean and standard deviation of the error rate over runs.", NO_BOOST]
     lacking = [words for name, words in GRAPH_METHODS.items() if not _has(results, name)]
@@ -270,11 +263,7 @@ def _same_ensemble(results: Results, shown: list[str]) -> Table:
         "eac_al_same": "EAC-AL",
         "hne_k": "clusters of HNE",
     }
-    rows = [
-        results.row(part, key, keys=(part, words))
-        for part in shown
-        for key, words in columns.items()
-    ]
+    rows = results.rows(shown, columns)
     notes = [
         "Both on the same 30 partitions. Where HNE leaves more clusters than classes, because its "
         "edges ran out, each cluster counts for its majority class; one to one, only the best "
@@ -287,21 +276,12 @@ def _same_ensemble(results: Results, shown: list[str]) -> Table:
 def _curve(
     results: Results, shown: list[str], name: str, places: tuple[float, ...], title: str
 ) -> Table:
-    rows = [
-        results.row(part, f"hne_{name}_{place}", keys=(part, f"{place:g}"))
-        for part in shown
-        for place in places
-    ]
+    rows = results.rows(shown, {f"hne_{name}_{place}": f"{place:g}" for place in places})
     words = {"threshold": "threshold", "base": "clusters of a base partition"}[name]
     return Table(f"hne-{name}", f"{title}, error rates", ("data set", words), rows, across=True)
 
 
 def _spiral_table(results: Results) -> Table:
-    parts = [
-        name
-        for name in (*SPIRALS, *OTHER_SPIRALS)
-        if name in results.values or name in results.absent
-    ]
     columns: Mapping[str, tuple[str, Callable[[NDArray[np.float64]], Any] | None]] = {
         "error": ("hne", None),
         "error, one to one": ("hne_one_to_one", None),
@@ -311,7 +291,7 @@ def _spiral_table(results: Results) -> Table:
     }
     rows = [
         results.row(part, key, keys=(part, words), statistic=statistic)
-        for part in parts
+        for part in results.asked((*SPIRALS, *OTHER_SPIRALS))
         for words, (key, statistic) in columns.items()
     ]
     notes = [
@@ -344,12 +324,10 @@ def figures(results: Results) -> dict[str, Figure]:
 
 def draw_similarities(drawing: Mapping[str, NDArray[Any]]) -> Figure:
     """Return Figure 1: the spirals, and their Euclidean and co-association similarity."""
-    from matplotlib.figure import Figure
-
     X, labels = drawing["X"], drawing["labels"]
     distances = squareform(pdist(X))
     together = Ensemble(labels).coassociation()
-    figure = Figure(figsize=(9, 2.6), layout="constrained")
+    figure = new_figure(9, 2.6)
     axes = figure.subplots(1, 4)
     half = len(X) // 2
     axes[0].scatter(*X[:half].T, s=4)
@@ -373,26 +351,15 @@ def draw_similarities(drawing: Mapping[str, NDArray[Any]]) -> Figure:
 
 def draw_clusters(drawings: Mapping[str, Mapping[str, NDArray[Any]]]) -> Figure:
     """Return Figure 2: the clusters of HNE; outliers are crosses in the colour of theirs."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(4.2 * len(drawings), 3.6), layout="constrained")
-    axes = figure.subplots(1, len(drawings), squeeze=False).ravel()
+    figure, axes = grid(len(drawings), len(drawings), (4.2, 3.6))
     for ax, (part, drawing) in zip(axes, drawings.items(), strict=True):
         X, found = drawing["X"], drawing["found"]
         outlier = drawing["classes"] < 0
         # More clusters than colours: the small ones share the last.
         colours = np.minimum(found, 9)
-        ax.scatter(*X[~outlier].T, c=colours[~outlier], cmap="tab10", vmin=0, vmax=9, s=6)
-        ax.scatter(
-            *X[outlier].T,
-            c=colours[outlier],
-            cmap="tab10",
-            vmin=0,
-            vmax=9,
-            s=14,
-            marker="x",
-            lw=0.7,
-        )
+        shades: dict[str, Any] = {"cmap": "tab10", "vmin": 0, "vmax": 9}
+        ax.scatter(*X[~outlier].T, c=colours[~outlier], s=6, **shades)
+        ax.scatter(*X[outlier].T, c=colours[outlier], s=14, marker="x", lw=0.7, **shades)
         ax.set_title(f"{part}, {found.max() + 1} clusters", fontsize="medium")
         ax.set(aspect="equal", xticks=[], yticks=[])
     return figure

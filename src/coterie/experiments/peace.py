@@ -29,11 +29,13 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from coterie.consensus import EAC, PEACE, BaumEagon
 from coterie.datasets import Dataset, make_complex_image, make_two_spirals
 from coterie.ensemble import Ensemble
-from coterie.experiments._frame import Experiment, Results, Task
+from coterie.experiments._figures import grid, new_figure
+from coterie.experiments._frame import Experiment, Results, Task, draw_per_class
 from coterie.experiments._published import published
 from coterie.experiments._tables import Row, Table
 from coterie.generation import RandomizedEnsemble
 from coterie.metrics import class_f, consistency_index, pairwise_f
+from coterie.views._blocks import mean_blocks
 from coterie.views._order import vat_order
 
 if TYPE_CHECKING:
@@ -103,8 +105,7 @@ def objects_of(
     X, y, per_class = dataset.data, dataset.target, task.parameters["per_class"]
     if per_class is None:
         return X, y
-    drawn = [rng.choice(np.flatnonzero(y == c), per_class, replace=False) for c in np.unique(y)]
-    chosen = np.sort(np.concatenate(drawn))
+    chosen = draw_per_class(y, per_class, rng)
     return X[chosen], y[chosen]
 
 
@@ -219,12 +220,7 @@ def _all_starts(ensemble: Ensemble, y: NDArray[np.int64], n_init: int, seed: int
 
 def _picture(ensemble: Ensemble, order: NDArray[np.int64]) -> list[list[float]]:
     """Return co-association with objects in this order, made small by means over blocks."""
-    C = ensemble.coassociation(dtype=np.float32)[np.ix_(order, order)]
-    side = min(PIXELS, len(C))
-    ends = np.linspace(0, len(C), side + 1).astype(int)[:-1]
-    size = np.diff(np.append(ends, len(C)))
-    C = np.add.reduceat(np.add.reduceat(C, ends, axis=0), ends, axis=1)
-    return np.round(C / np.outer(size, size), 2).tolist()
+    return np.round(mean_blocks(ensemble, order, PIXELS).shares, 2).tolist()
 
 
 # --- Tables -------------------------------------------------------------------------------------
@@ -240,17 +236,11 @@ def tables(results: Results) -> Iterator[Table]:
     yield _text_table(results, "3", "class_f", "Table 3, F1 as the class-weighted best F")
 
 
-def _is_asked_for(results: Results, part: str) -> bool:
-    return part in results.values or part in results.absent
-
-
 def _figure_table(results: Results, kind: str, measure: str, words: str) -> Table:
-    rows = [
-        results.row(f"{name} ({kind})", f"{method}_{measure}", keys=(name, title))
-        for name in SETS
-        if _is_asked_for(results, f"{name} ({kind})")
-        for method, title in METHODS.items()
-    ]
+    rows = results.rows(
+        {f"{name} ({kind})": name for name in SETS},
+        {f"{method}_{measure}": title for method, title in METHODS.items()},
+    )
     return Table(
         f"figure-3-ensemble-{kind}-{measure.replace('_', '-')}",
         f"Figure 3, ensemble ({kind}), {words}",
@@ -267,7 +257,7 @@ def _text_table(results: Results, table: str, measure: str, title: str) -> Table
     for kind in ("1a", "1b"):
         for name in TEXTS:
             part = f"{name} ({kind})"
-            if not _is_asked_for(results, part):
+            if not results.asked([part]):
                 continue
             for method in ("peace", "be"):
                 for statistic in ("selected", *STATISTICS):
@@ -307,9 +297,7 @@ def figures(results: Results) -> dict[str, Figure]:
 
 
 def _draw_scores(results: Results) -> Figure:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 7.5), layout="constrained")
+    figure = new_figure(10, 7.5)
     axes = figure.subplots(3, 2, sharey=True)
     for across, kind in enumerate(("1", "2")):
         names = [name for name in SETS if f"{name} ({kind})" in results.parts]
@@ -335,16 +323,13 @@ def _draw_scores(results: Results) -> Figure:
 
 
 def _draw_pictures(results: Results, shown: dict[str, str]) -> Figure:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(3.4 * len(shown), 3.6), layout="constrained")
-    axes = figure.subplots(1, len(shown), squeeze=False).ravel()
+    figure, axes = grid(len(shown), len(shown), (3.4, 3.6))
     for ax, (part, title) in zip(axes, shown.items(), strict=True):
         picture = np.array(results.values[part][0]["picture"])
         image = ax.imshow(picture, vmin=0, vmax=1, cmap="viridis", interpolation="nearest")
         ax.set_title(title, fontsize="medium")
         ax.set_axis_off()
-    figure.colorbar(image, ax=list(axes), shrink=0.8, label="co-association")
+    figure.colorbar(image, ax=axes, shrink=0.8, label="co-association")
     return figure
 
 

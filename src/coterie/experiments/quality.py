@@ -20,9 +20,12 @@ from coterie.choosing import mean_ranks
 from coterie.clustering import DEFAULT_CONSENSUS, ConsensusClustering, by_name
 from coterie.consensus import CONSENSUS
 from coterie.consensus._base import pass_seed
-from coterie.experiments import Experiment, Results, Row, Table, Task
+from coterie.experiments._figures import new_figure, ranks_figure
+from coterie.experiments._frame import Experiment, Results, Task, by_tenth, sample_of
+from coterie.experiments._tables import Row, Table
 from coterie.generation._recipes import make_generator
 from coterie.metrics import ari
+from coterie.plotting import plot_calibration
 from coterie.preparation import TablePreparation
 
 if TYPE_CHECKING:
@@ -136,15 +139,10 @@ def compute(task: Task, dataset: Dataset | None) -> dict[str, Any]:
 
 def prepared(dataset: Dataset, task: Task) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return features and classes of at most as many objects as the task wants."""
-    X, classes = np.asarray(dataset.data, dtype=np.float64), dataset.target
-    most = task.parameters["max_objects"]
-    if len(X) > most:
-        rng = np.random.default_rng(task.seed)
-        rows = np.sort(rng.choice(len(X), most, replace=False))
-        X, classes = X[rows], classes[rows]
+    X, classes = sample_of(dataset, task)
     scale = "auto" if X.shape[1] > MANY_FEATURES else "standard"
     X = TablePreparation(scale=scale, random_state=0).fit_transform(X)
-    return X, np.unique(classes, return_inverse=True)[1]
+    return X, classes
 
 
 # --- sets of at most 1,500 objects ----------------------------------------------------------------
@@ -262,8 +260,7 @@ def _calibration(
 
 
 def _histogram(confidence: NDArray[np.float64], weights: Any = None) -> list[float]:
-    place = np.minimum((confidence * BINS).astype(int), BINS - 1)
-    return np.bincount(place, weights, minlength=BINS).tolist()
+    return by_tenth(confidence, weights).tolist()
 
 
 class Curve(NamedTuple):
@@ -491,12 +488,7 @@ def _by_set(
 ) -> Table:
     columns = {f"{kind}_{m}_{score}": words for m, words in methods.items()}
     columns = {key: key for key in first} | columns
-    rows = [
-        results.row(part, key, keys=(part, words), statistic=np.mean)
-        for part in SETS
-        if part in results.parts or part in results.absent
-        for key, words in columns.items()
-    ]
+    rows = results.rows(SETS, columns, statistic=np.mean)
     digits = 3 if score == "ari" else 1
     return Table(name, title, keys=("data set", "method"), rows=rows, across=True, digits=digits)
 
@@ -508,16 +500,13 @@ def _large_table(results: Results) -> Iterator[Table]:
         "sampled_seconds": "samples, s",
         "whole_seconds": "all objects, s",
     }
-    rows = []
+    titles = {}
     for name in LARGE:
         part = f"{name}, large"
         if part in results.parts:
             n, k = (int(results.numbers(part, key)[0]) for key in ("n", "classes"))
-            title = f"{name} ({n:,} objects, {k} classes)"
-            rows += [
-                results.row(part, key, keys=(title, what), statistic=np.mean)
-                for key, what in columns.items()
-            ]
+            titles[part] = f"{name} ({n:,} objects, {k} classes)"
+    rows = results.rows(titles, columns, statistic=np.mean)
     if not rows:
         return
     yield Table(
@@ -539,20 +528,14 @@ def _large_table(results: Results) -> Iterator[Table]:
 
 def figures(results: Results) -> dict[str, Figure]:
     """Draw the critical differences, told and untold, and the calibration."""
-    from matplotlib.figure import Figure
-
-    from coterie.plotting import plot_calibration, plot_critical_differences
-
     parts = _parts(results)
     drawn: dict[str, Figure] = {}
     if len(parts) > 2:
         for kind, methods in (("told", TOLD), ("untold", UNTOLD)):
-            figure = Figure(figsize=(7.0, 2.8), layout="constrained")
-            ranks = mean_ranks(scores(results, kind, parts), list(methods.values()))
-            plot_critical_differences(ranks, ax=figure.add_subplot())
-            drawn[f"figures/quality-ranks-{kind}"] = figure
+            found = scores(results, kind, parts)
+            drawn[f"figures/quality-ranks-{kind}"] = ranks_figure(found, [*methods.values()], 2.8)
     if parts:
-        figure = Figure(figsize=(7.0, 7.0), layout="constrained")
+        figure = new_figure(7.0, 7.0)
         shown = [
             (what, name, rule)
             for name, rule in (("told", "match"), ("untold", "home"))

@@ -9,14 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfTransformer
 
-from coterie.experiments import Experiment, Results, Row, Table, Task
+from coterie.choosing import compare, mean_ranks
+from coterie.consensus import CONSENSUS
+from coterie.ensemble import Ensemble
+from coterie.experiments._figures import new_figure, ranks_figure
+from coterie.experiments._frame import Experiment, Results, Task, by_tenth, sample_of
+from coterie.experiments._tables import Row, Table
+from coterie.generation import RandomizedEnsemble
+from coterie.metrics import anmi, ari, nmi
+from coterie.plotting import plot_calibration
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from coterie.datasets import Dataset
-    from coterie.ensemble import Ensemble
 
 __all__ = ["EXPERIMENT"]
 
@@ -44,7 +54,6 @@ _SLOW = ("peace", "baum_eagon")  # not asked for their own number of clusters
 _SAME = ("wspa", "wbpa", "wsbpa")
 """On partitions without memberships these are CSPA and HBGF; `weighted-ensembles` is their test."""
 _SHORT = {"baum_eagon": {"n_init": 1, "max_iter": 200}}
-_BINS = 10
 _MOST_LARGE = 20_000
 
 
@@ -73,22 +82,13 @@ def compute(task: Task, dataset: Dataset | None) -> dict[str, Any]:
 
 
 def _prepared(dataset: Dataset, task: Task) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    rng = np.random.default_rng(task.seed)
-    X = np.asarray(dataset.data, dtype=np.float64)
-    classes = np.unique(dataset.target, return_inverse=True)[1]
-    most = task.parameters["max_objects"]
-    if len(X) > most:
-        rows = np.sort(rng.choice(len(X), most, replace=False))
-        X, classes = X[rows], np.unique(classes[rows], return_inverse=True)[1]
+    X, classes = sample_of(dataset, task)
     name = dataset.name
     if name in SHAPES or name == "birch1" or name.endswith("pca50"):
         return X, classes
     if name == "leukemia_golub":
         X = np.log(np.maximum(X, 20.0))
     elif name in WIDE:
-        from sklearn.decomposition import TruncatedSVD
-        from sklearn.feature_extraction.text import TfidfTransformer
-
         X = TfidfTransformer(sublinear_tf=True).fit_transform(X)
         return TruncatedSVD(50, random_state=0).fit_transform(X), classes
     spread = X.std(axis=0)
@@ -98,8 +98,6 @@ def _prepared(dataset: Dataset, task: Task) -> tuple[NDArray[np.float64], NDArra
 def _ensemble(
     X: NDArray[np.float64], recipe: str, n_partitions: int, k: int, seed: int
 ) -> Ensemble:
-    from coterie.generation import RandomizedEnsemble
-
     recipes: dict[str, dict[str, Any]] = {
         "fine": {},  # sqrt(n)/2 to sqrt(n) clusters
         "mixed": {"n_clusters": (2, max(4, 2 * k))},
@@ -112,11 +110,6 @@ def _ensemble(
 
 
 def _small(task: Task, X: NDArray[np.float64], classes: NDArray[np.int64]) -> dict[str, Any]:
-    from sklearn.cluster import KMeans
-
-    from coterie.consensus import CONSENSUS
-    from coterie.metrics import anmi, ari, nmi
-
     k = int(classes.max()) + 1
     ensemble = _ensemble(
         X, task.parameters["recipe"], task.parameters["n_partitions"], k, task.seed
@@ -167,17 +160,10 @@ def _calibration(fitted: Any, classes: NDArray[np.int64]) -> tuple[list[int], li
     table = np.zeros((fitted.n_clusters_, int(classes.max()) + 1), dtype=np.int64)
     np.add.at(table, (labels, classes), 1)
     right = table.argmax(axis=1)[labels] == classes
-    place = np.minimum((confidence * _BINS).astype(int), _BINS - 1)
-    return (
-        np.bincount(place, minlength=_BINS).tolist(),
-        np.bincount(place[right], minlength=_BINS).tolist(),
-    )
+    return by_tenth(confidence).tolist(), by_tenth(confidence[right]).tolist()
 
 
 def _large(task: Task, X: NDArray[np.float64], classes: NDArray[np.int64]) -> dict[str, Any]:
-    from coterie.choosing import compare
-    from coterie.consensus import CONSENSUS
-
     k = int(classes.max()) + 1
     ensemble = _ensemble(X, "mixed", task.parameters["n_partitions"], k, task.seed)
     found = compare(
@@ -207,8 +193,6 @@ def _large(task: Task, X: NDArray[np.float64], classes: NDArray[np.int64]) -> di
 
 def methods_of(results: Results) -> list[str]:
     """Return the methods that have a score on every small set, in the order of the registry."""
-    from coterie.consensus import CONSENSUS
-
     parts = _small_parts(results)
     names = [*CONSENSUS, "supra", "kmeans"]
     return [
@@ -235,11 +219,7 @@ def tables(results: Results) -> Iterator[Table]:
     """Return scores by set, and mean ranks and scores by kind of set and of ensemble."""
     methods = methods_of(results)
     for score in ("ari", "nmi"):
-        rows = [
-            results.row(part, f"{m}_{score}", keys=(part, m))
-            for part in _small_parts(results)
-            for m in methods
-        ]
+        rows = results.rows(_small_parts(results), {f"{m}_{score}": m for m in methods})
         yield Table(
             f"{score}",
             f"{score.upper()} with the classes, mean over ensembles",
@@ -249,8 +229,6 @@ def tables(results: Results) -> Iterator[Table]:
         )
     yield _ranks_table(results, methods)
     large = [part for part in results.parts if part.endswith(", large")]
-    from coterie.consensus import CONSENSUS
-
     rows = [
         results.row(part, f"{m}_{what}", keys=(part, m, what))
         for part in large
@@ -264,8 +242,6 @@ def tables(results: Results) -> Iterator[Table]:
 
 def _ranks_table(results: Results, methods: list[str]) -> Table:
     """Return mean ranks and mean ARI by kind of set, and mean ARI by kind of ensemble."""
-    from coterie.choosing import mean_ranks
-
     kinds = {"all": (*PLAIN, *SHAPES, *WIDE), "tables": PLAIN, "shapes": SHAPES, "wide": WIDE}
     columns: dict[str, dict[str, float]] = {}
     means: dict[str, dict[str, float]] = {}
@@ -300,33 +276,24 @@ def _mean_of_recipe(results: Results, part: str, method: str, first: int) -> flo
 
 def calibration_of(results: Results, method: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return objects and right objects by tenth of confidence, over all small sets and runs."""
-    parts = _small_parts(results)
-    bins = np.zeros(_BINS, dtype=np.int64)
-    right = np.zeros(_BINS, dtype=np.int64)
-    for part in parts:
-        bins += results.numbers(part, f"{method}_bins").sum(axis=0).astype(np.int64)
-        right += results.numbers(part, f"{method}_right").sum(axis=0).astype(np.int64)
-    return bins, right
+    bins, right = (
+        sum(results.numbers(p, f"{method}_{key}").sum(axis=0) for p in _small_parts(results))
+        for key in ("bins", "right")
+    )
+    return np.asarray(bins, dtype=np.int64), np.asarray(right, dtype=np.int64)
 
 
 def figures(results: Results) -> dict[str, Figure]:
     """Draw the critical differences and the calibration."""
-    from matplotlib.figure import Figure
-
-    from coterie.choosing import mean_ranks
-    from coterie.plotting import plot_calibration, plot_critical_differences
-
     methods = methods_of(results)
     parts = _small_parts(results)
     drawn: dict[str, Figure] = {}
     if len(parts) > 2 and len(methods) > 2:
-        figure = Figure(figsize=(7.0, 4.2), layout="constrained")
-        ranks = mean_ranks(score_table(results, parts, methods), methods)
-        plot_critical_differences(ranks, ax=figure.add_subplot())
-        drawn["critical-differences"] = figure
+        found = score_table(results, parts, methods)
+        drawn["critical-differences"] = ranks_figure(found, methods, 4.2)
     shown = [m for m in methods if m not in ("supra", "kmeans")]
     if parts and shown:
-        figure = Figure(figsize=(4.5, 4.0), layout="constrained")
+        figure = new_figure(4.5, 4.0)
         counts = {m: calibration_of(results, m) for m in shown}
         plot_calibration(counts, ax=figure.add_subplot())
         drawn["calibration"] = figure

@@ -30,7 +30,8 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler, normalize
 from coterie.consensus import CSPA, EAC, HBGF, HGPA, MCLA, WBPA, WSBPA, WSPA, CoassociationKMeans
 from coterie.datasets import Dataset, make_three_gaussian, make_two_gaussian
 from coterie.ensemble import Ensemble
-from coterie.experiments._frame import Experiment, Results, Task
+from coterie.experiments._figures import grid, label_grid
+from coterie.experiments._frame import Experiment, Results, Task, draw_per_class
 from coterie.experiments._published import published
 from coterie.experiments._tables import Row, Table
 from coterie.generation import LACEnsemble, RandomizedEnsemble
@@ -104,6 +105,8 @@ OTHERS = [
 ]
 ORDER = [*WEIGHTED, *RIVALS, *OTHERS]
 METIS = [name for name in WEIGHTED if name.endswith("METIS")]
+SIZED = ("WSPA-METIS", "WBPA-METIS")
+"""The methods of Figure 8."""
 COMPONENTS: dict[str, Callable[..., Any]] = {"max": np.max, "min": np.min, "avg": np.mean}
 
 # --- The recipe ---------------------------------------------------------------------------------
@@ -119,38 +122,28 @@ def plan(runs: int, quick: bool) -> Iterator[Task]:
     }
     terms = features | {"inv_h": inv_h_of(NEWSGROUPS, quick)}
     for run in range(runs):
-        for name, (here, _) in SETS.items():
+        for name in SETS:
             for scale in SCALES:
-                yield _task(f"{name}, {scale}", run, here, "methods", name, scale, features)
-        for name, (here, _, _) in TEXTS.items():
-            yield _task(name, run, here, "methods", name, "min-max", terms)
-    own = {
+                yield _task(f"{name}, {scale}", "methods", name, scale, features, run)
+        for name in TEXTS:
+            yield _task(name, "methods", name, "min-max", terms, run)
+    sizes = {
         "sizes": [2, 3] if quick else list(range(10, 50, 5)),
         "n_ensembles": 2 if quick else 10,
     }
-    for name in [*REAL, NEWSGROUPS]:
-        yield _second_task("sizes", name, (terms if name in TEXTS else features) | own)
-    own = {"n_ensembles": 5 if quick else 50, "size": 3 if quick else 15}
-    for name in [*SETS, NEWSGROUPS]:
-        yield _second_task("diversity", name, (terms if name in TEXTS else features) | own)
+    diversity = {"n_ensembles": 5 if quick else 50, "size": 3 if quick else 15}
+    for kind, names, own in (("sizes", REAL, sizes), ("diversity", [*SETS], diversity)):
+        for name in [*names, NEWSGROUPS]:
+            given = (terms if name in TEXTS else features) | own
+            yield _task(f"{kind}, {name}", kind, name, scale_of(name), given)
 
 
 def _task(
-    part: str,
-    run: int,
-    dataset: str | None,
-    kind: str,
-    name: str,
-    scale: str,
-    parameters: dict[str, Any],
+    part: str, kind: str, name: str, scale: str, parameters: dict[str, Any], run: int = 0
 ) -> Task:
     own = {"kind": kind, "set": name, "scale": scale}
-    return Task(part, run, dataset=dataset, parameters=parameters | own)
-
-
-def _second_task(kind: str, name: str, parameters: dict[str, Any]) -> Task:
     here = (SETS | TEXTS)[name][0]
-    return _task(f"{kind}, {name}", 0, here, kind, name, scale_of(name), parameters)
+    return Task(part, run, dataset=here, parameters=parameters | own)
 
 
 def inv_h_of(name: str, quick: bool) -> list[int]:
@@ -178,16 +171,9 @@ def get_objects(
         return _get_texts(name, dataset)
     X, y = dataset.data, dataset.target
     if name in BALANCED:
-        kept = balanced_sample(y, rng)
+        kept = draw_per_class(y, int(np.bincount(y).min()), rng)
         X, y = X[kept], y[kept]
     return X, y, []
-
-
-def balanced_sample(y: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return objects of all classes, as many of each as the smallest one has, in order."""
-    size = np.bincount(y).min()
-    drawn = [rng.choice(np.flatnonzero(y == c), size, replace=False) for c in range(y.max() + 1)]
-    return np.sort(np.concatenate(drawn))
 
 
 def _get_texts(name: str, dataset: Dataset) -> tuple[Any, NDArray[np.int64], list[str]]:
@@ -323,7 +309,7 @@ def _by_size(
     """Return mean error rates of ensembles of each size, drawn from all runs."""
     k = len(np.unique(y))
     values: dict[str, Any] = {"sizes": task.parameters["sizes"]}
-    found: dict[str, list[float | None]] = {"WSPA-METIS": [], "WBPA-METIS": []}
+    found: dict[str, list[float | None]] = {name: [] for name in SIZED}
     for size in task.parameters["sizes"]:
         errors: dict[str, list[float]] = {name: [] for name in found}
         for _ in range(task.parameters["n_ensembles"]):
@@ -403,17 +389,13 @@ def tables(results: Results) -> Iterator[Table]:
     """Yield Tables II to XIII, what LAC's runs were, and correlations of section 8."""
     yield _average_table(results)
     for name, (_, number) in SETS.items():
-        if any(_is_asked_for(results, f"{name}, {scale}") for scale in SCALES):
+        if results.asked(f"{name}, {scale}" for scale in SCALES):
             yield _methods_table(results, name, number)
     yield _components_table(results)
     yield _spam_table(results)
     yield _text_table(results)
     yield _size_table(results)
     yield _diversity_table(results)
-
-
-def _is_asked_for(results: Results, part: str) -> bool:
-    return part in results.values or part in results.absent
 
 
 def _nearest_scale(results: Results, name: str) -> str:
@@ -436,7 +418,7 @@ def _methods_table(results: Results, name: str, number: str) -> Table:
         paper = printed.get((number, _paper_name(method), "Ens-ER"))
         for scale in SCALES:
             part = f"{name}, {scale}"
-            if _is_asked_for(results, part):
+            if results.asked([part]):
                 rows.append(results.row(part, method, keys=(method, scale), paper=paper))
     notes = [
         "Error rates in percent, mean ± standard deviation over runs; 1/h = 1, ..., 50; scaling of "
@@ -506,7 +488,7 @@ def _components_table(results: Results) -> Table:
     for name, (_, number) in SETS.items():
         for scale in SCALES:
             part = f"{name}, {scale}"
-            if not _is_asked_for(results, part):
+            if not results.asked([part]):
                 continue
             for what, key, of_paper in (
                 ("LAC", "lac_errors", "WSPA-METIS"),
@@ -596,7 +578,7 @@ def _size_table(results: Results) -> Table:
         if part not in results.parts:
             continue
         sizes = results.numbers(part, "sizes")[0]
-        for method in ("WSPA-METIS", "WBPA-METIS"):
+        for method in SIZED:
             errors = results.numbers(part, method)[0]
             for size, error in zip(sizes, errors, strict=True):
                 ours = float(error) if np.isfinite(error) else None
@@ -662,26 +644,12 @@ def figures(results: Results) -> dict[str, Figure]:
     return {name: figure for name, figure in drawn.items() if figure is not None}
 
 
-def _grid(n: int, width: int, size: tuple[float, float]) -> tuple[Figure, list[Any]]:
-    from matplotlib.figure import Figure
-
-    width = min(width, n)
-    height = -(-n // width)
-    figure = Figure(figsize=(size[0] * width, size[1] * height), layout="constrained")
-    axes = list(figure.subplots(height, width, squeeze=False).ravel())
-    for ax in axes:
-        ax.tick_params(labelsize="small")
-    for ax in axes[n:]:
-        ax.set_axis_off()
-    return figure, axes
-
-
 def _draw_by_h(results: Results, names: list[str]) -> Figure | None:
     parts = {n: n if n in TEXTS else f"{n}, {scale_of(n)}" for n in names}
     parts = {n: part for n, part in parts.items() if part in results.parts}
     if not parts:
         return None
-    figure, axes = _grid(len(parts), 3, (3.6, 2.8))
+    figure, axes = grid(len(parts), 3, (3.6, 2.8))
     for ax, (name, part) in zip(axes, parts.items(), strict=False):
         errors = results.numbers(part, "lac_errors").mean(axis=0)
         inv_h = next(
@@ -695,9 +663,7 @@ def _draw_by_h(results: Results, names: list[str]) -> Figure | None:
                 ax.axhline(np.nanmean(error), color=f"C{i}", ls=style, lw=1.4, label=method)
         ax.set_title(f"{name} ({scale_of(name)})", fontsize="medium")
         ax.set_ylim(bottom=0)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
-    figure.supxlabel("1/h", fontsize="medium")
-    figure.supylabel("error rate, %", fontsize="medium")
+    label_grid(figure, axes, "1/h", "error rate, %", ncols=3)
     return figure
 
 
@@ -705,18 +671,16 @@ def _draw_by_size(results: Results) -> Figure | None:
     parts = {n: f"sizes, {n}" for n in [*REAL, NEWSGROUPS] if f"sizes, {n}" in results.parts}
     if not parts:
         return None
-    figure, axes = _grid(len(parts), 3, (3.2, 2.4))
+    figure, axes = grid(len(parts), 3, (3.2, 2.4))
     for ax, (name, part) in zip(axes, parts.items(), strict=False):
         sizes = results.numbers(part, "sizes")[0]
-        for method, marker in (("WSPA-METIS", "o-"), ("WBPA-METIS", "s--")):
+        for method, marker in zip(SIZED, ("o-", "s--"), strict=True):
             ax.plot(sizes, results.numbers(part, method)[0], marker, ms=4, label=method)
         ax.set_title(f"{name} ({scale_of(name)})", fontsize="medium")
         low, high = ax.get_ylim()
         middle = (low + high) / 2
         ax.set_ylim(min(low, middle - 1), max(high, middle + 1))  # flat stays flat
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
-    figure.supxlabel("size of the ensemble", fontsize="medium")
-    figure.supylabel("error rate, %", fontsize="medium")
+    label_grid(figure, axes, "size of the ensemble", "error rate, %", ncols=2)
     return figure
 
 
@@ -725,7 +689,7 @@ def _draw_words(results: Results, part: str) -> Figure | None:
     if not runs or "words" not in runs[0]:
         return None
     shown = runs[0]["words"]
-    figure, axes = _grid(len(shown), 2, (4.4, 4.2))
+    figure, axes = grid(len(shown), 2, (4.4, 4.2))
     for cluster, (ax, top) in enumerate(zip(axes, shown, strict=True)):
         place = np.arange(len(top["words"]))
         for other, weights in enumerate(np.array(top["weights"]).T):
@@ -735,8 +699,7 @@ def _draw_words(results: Results, part: str) -> Figure | None:
         ax.invert_yaxis()
         ax.set_title(f"weigh most in: {shown[cluster]['class']}", fontsize="medium")
         ax.locator_params(axis="x", nbins=5)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
-    figure.supxlabel("feature weight", fontsize="medium")
+    label_grid(figure, axes, "feature weight", "", ncols=2)
     return figure
 
 
@@ -748,7 +711,7 @@ def _draw_diversity(results: Results, name: str) -> Figure | None:
     methods = [method for method in METIS if f"{method} D_ARI" in run]
     if not methods:
         return None
-    figure, axes = _grid(2 * len(methods), len(methods), (2.9, 2.3))
+    figure, axes = grid(2 * len(methods), len(methods), (2.9, 2.3))
     for row, measure in enumerate(("NMI", "ARI")):
         for column, method in enumerate(methods):
             ax = axes[row * len(methods) + column]
@@ -762,8 +725,7 @@ def _draw_diversity(results: Results, name: str) -> Figure | None:
             )
             ax.set_title(f"{method}, {measure}", fontsize="small")
             ax.set_xlabel(f"D_{measure}", fontsize="small")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
-    figure.supylabel(f"accuracy: {name} ({scale_of(name)})", fontsize="medium")
+    label_grid(figure, axes, "", f"accuracy: {name} ({scale_of(name)})", ncols=2)
     return figure
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -15,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from coterie._checks import check_random_state
+from coterie._checks import check_choice, check_clusterer, check_random_state
 from coterie._limits import one_thread
 from coterie._reading import check_table
 from coterie.ensemble import Ensemble
@@ -50,8 +49,8 @@ def memberships_of(X: NDArray[np.float64], centers: NDArray[np.float64]) -> NDAr
     return found
 
 
-def doubt(memberships: NDArray[np.float64], criterion: str) -> NDArray[np.float64]:
-    """Return (n,): CQ, how badly each object is clustered, in [0, 1]."""
+def clustering_errors(memberships: NDArray[np.float64], criterion: str) -> NDArray[np.float64]:
+    """Return (n,): the paper's CQ in [0, 1], 1 for an object that belongs to no cluster."""
     n_clusters = memberships.shape[1]
     if n_clusters == 1:
         return np.zeros(len(memberships))
@@ -64,7 +63,7 @@ def doubt(memberships: NDArray[np.float64], criterion: str) -> NDArray[np.float6
 def match_clusters(
     labels: NDArray[np.int64], reference: NDArray[np.int64], n_clusters: int
 ) -> NDArray[np.int64]:
-    """Return the order of the clusters in which they share most objects with the reference."""
+    """Return for each reference cluster the cluster matched to it (most objects in common)."""
     table = np.zeros((n_clusters, n_clusters), dtype=np.int64)
     np.add.at(table, (reference, labels), 1)
     return linear_sum_assignment(-table)[1]
@@ -77,7 +76,7 @@ def aggregate(rounds: list[Round]) -> NDArray[np.int64]:
 
 
 def largest_first(labels: NDArray[np.int64], n_clusters: int) -> NDArray[np.int64]:
-    """Return the clusters by falling size; of equal ones, that with the first object first."""
+    """Return the clusters from large to small; of equal ones, that with the first object first."""
     sizes = np.bincount(labels, minlength=n_clusters)
     first = np.full(n_clusters, len(labels))
     first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)  # the last one written stays
@@ -92,7 +91,7 @@ def boost(
     criterion: str,
     random: np.random.RandomState,
 ) -> list[Round]:
-    """Cluster again and again, drawing badly clustered objects more and more often."""
+    """Run k-means in rounds; objects that were clustered badly are drawn more often."""
     n = len(X)
     weights = np.full(n, 1.0 / n)
     worst, n_falls = 0.0, 0
@@ -108,8 +107,8 @@ def boost(
         if rounds:
             order = match_clusters(memberships.argmax(axis=1), aggregate(rounds), n_clusters)
             centers, memberships = centers[order], memberships[:, order]
-        quality = doubt(memberships, criterion)
-        error = float(np.clip(0.5 * (weights @ quality), _LEAST_ERROR, 1.0))
+        errors = clustering_errors(memberships, criterion)
+        error = float(np.clip(0.5 * (weights @ errors), _LEAST_ERROR, 1.0))
         if error > 0.5:
             break
         beta = (1.0 - error) / error
@@ -120,7 +119,7 @@ def boost(
                 break
         else:
             n_falls, worst = 0, error
-        weights = weights * beta**quality
+        weights = weights * beta**errors
         weights /= weights.sum()
     return rounds
 
@@ -210,7 +209,8 @@ class BoostKMeans(ClusterMixin, BaseEstimator):
         """
         check_table(X)
         data: NDArray[np.float64] = validate_data(self, X, dtype=np.float64)
-        self._check(len(data))
+        check_clusterer(self, "n_clusters", "n_rounds", n_samples=len(data))
+        check_choice("criterion", self.criterion, CRITERIA)
         rounds = boost(
             data,
             self.n_clusters,
@@ -250,16 +250,3 @@ class BoostKMeans(ClusterMixin, BaseEstimator):
         for weight, centers in zip(self.round_weights_, self.cluster_centers_, strict=True):
             total += weight * memberships_of(X, centers)
         return total
-
-    def _check(self, n_samples: int) -> None:
-        for name in ("n_clusters", "n_rounds"):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-                raise ValueError(f"{name} must be an integer of at least 1; got {value!r}.")
-        if self.n_clusters > n_samples:
-            raise ValueError(
-                f"n_clusters must be at most the number of samples ({n_samples}); got "
-                f"{self.n_clusters}."
-            )
-        if self.criterion not in CRITERIA:
-            raise ValueError(f"criterion must be one of {CRITERIA}; got {self.criterion!r}.")

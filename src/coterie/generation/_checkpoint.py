@@ -1,7 +1,7 @@
-"""A directory that collects finished partitions, so that a killed run can be continued.
+"""A directory of finished partitions, from which a killed run is continued.
 
 It holds ``manifest.json``, which says what the partitions were made from, and one small npz
-file per partition (no pickle), each written whole or not at all as soon as it is there.
+file per partition (no pickle), written whole or not at all as soon as it is finished.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Checkpoint:
                 text = json.dumps(record, indent=1, allow_nan=False)
                 temporary.write_text(text + "\n", encoding="utf-8")
         else:
-            self._refuse_other(stored, fingerprint, entropy)
+            self._check_same_source(stored, fingerprint, entropy)
             self.entropy = tuple(int(word) for word in stored["entropy"])
         self._digest = _digest_of([list(self.entropy), fingerprint])
         self._remove_stale()
@@ -154,7 +154,7 @@ class Checkpoint:
             )
         return stored
 
-    def _refuse_other(
+    def _check_same_source(
         self,
         stored: dict[str, Any],
         fingerprint: dict[str, dict[str, Any]],
@@ -290,7 +290,7 @@ def _digest_of(value: Any) -> str:
 
 
 def _is_manifest(stored: Any) -> bool:
-    """Whether JSON has the shape of a manifest; the format may be a later one."""
+    """Whether JSON is a manifest of this or a later format."""
     if not isinstance(stored, dict) or stored.get("what") != _WHAT:
         return False
     entropy = stored.get("entropy")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -16,7 +16,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie._about import DOMENICONI_2009, MethodWords
-from coterie._checks import check_random_state
+from coterie._checks import check_clusterer, check_random_state
+from coterie._kernels import lac
 from coterie._reading import check_table
 
 __all__ = [
@@ -35,7 +36,7 @@ _INITS = ("farthest", "random")
 
 
 class WeightedClusters(NamedTuple):
-    """What the runs of LAC from one start came to; m runs, k clusters, D features."""
+    """Result of runs of LAC from one start: m runs, k clusters, D features."""
 
     centres: NDArray[np.float64]
     """(m, k, D)."""
@@ -46,7 +47,7 @@ class WeightedClusters(NamedTuple):
     n_iter: NDArray[np.int64]
     """(m,)."""
     converged: NDArray[np.bool_]
-    """(m,): whether centres and weights repeated themselves."""
+    """(m,): whether the last iteration changed nothing."""
 
 
 # --- Steps --------------------------------------------------------------------------------------
@@ -56,12 +57,10 @@ def assign_nearest(
     X: Any, centres: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.int32]:
     """Return (m, n): the nearest cluster of each run, formula (1); ties to the lowest number."""
-    from coterie._kernels import lac
-
     n_runs, _, n_features = centres.shape
     flat = (centres.reshape(-1, n_features), weights.reshape(-1, n_features))
     if issparse(X):
-        return lac.assign_sparse(X.data, X.indices, X.indptr, *_turned(*flat), n_runs)
+        return lac.assign_sparse(X.data, X.indices, X.indptr, *_sparse_tables(*flat), n_runs)
     return lac.assign(X, *flat, n_runs)
 
 
@@ -69,10 +68,10 @@ def weighted_distances(
     X: Any, centres: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return (n, k): locally weighted Euclidean distances d_il."""
-    from coterie._kernels import lac
-
     if issparse(X):
-        squared = lac.distances_sparse(X.data, X.indices, X.indptr, *_turned(centres, weights))
+        squared = lac.distances_sparse(
+            X.data, X.indices, X.indptr, *_sparse_tables(centres, weights)
+        )
     else:
         squared = lac.distances(X, centres, weights)
     return np.sqrt(squared)
@@ -84,8 +83,8 @@ def posteriors_of_distances(distances: NDArray[np.float64]) -> NDArray[np.float6
     return odds / odds.sum(axis=1, keepdims=True)
 
 
-def _turned(centres: NDArray[np.float64], weights: NDArray[np.float64]) -> tuple[Any, ...]:
-    """Return what the sparse kernels want: tables with the features first, and their sums."""
+def _sparse_tables(centres: NDArray[np.float64], weights: NDArray[np.float64]) -> tuple[Any, ...]:
+    """Return the arguments of the sparse kernels: tables with features as rows, and row sums."""
     loads = weights * centres**2
     total = loads.sum(axis=1)
     return (*(np.ascontiguousarray(table.T) for table in (centres, weights, loads)), total)
@@ -99,8 +98,6 @@ def _dispersions(
     X: Any, labels: NDArray[np.int32], centres: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return (m, k, D): X_ji, the mean squared difference to the centre; NaN without members."""
-    from coterie._kernels import lac
-
     _, k, n_features = centres.shape
     flat = centres.reshape(-1, n_features)
     if issparse(X):
@@ -113,8 +110,6 @@ def _dispersions(
 
 def _means(X: Any, labels: NDArray[np.int32], k: int) -> NDArray[np.float64]:
     """Return (m, k, D): formula (5), the means of the members; NaN without members."""
-    from coterie._kernels import lac
-
     if issparse(X):
         sums = lac.sum_members_sparse(X.data, X.indices, X.indptr, labels, k, X.shape[1])
     else:
@@ -124,7 +119,7 @@ def _means(X: Any, labels: NDArray[np.int32], k: int) -> NDArray[np.float64]:
 
 
 def mean_of_members(X: Any, labels: NDArray[np.int64], k: int) -> NDArray[np.float64]:
-    """Return (k, D): the means of the members of one partition, all of whose parts have some."""
+    """Return (k, D): the means of the members of one partition without empty parts."""
     return _means(X, labels[None].astype(np.int32), k)[0]
 
 
@@ -144,10 +139,9 @@ def locally_adapt(
     """Run LAC from one start for several values of 1/h at once.
 
     One iteration: assign with centres and weights; dispersions about the centres; new weights
-    (4); assign again; new centres (5). Clusters without members keep what they have. A run ends
-    when centres and weights repeat themselves. Where they come back after several iterations,
-    the run would go round for ever: it gets what it would have after `max_iter`, without being
-    sent round.
+    (4); assign again; new centres (5). A cluster without members keeps its centre and weights.
+    A run ends when an iteration changes nothing. A run that returns to an earlier state is in a
+    cycle: its state after `max_iter` iterations is found without running them all.
 
     Parameters
     ----------
@@ -177,7 +171,7 @@ def locally_adapt(
         if not len(active):
             break
         c, w = centres[active], weights[active]
-        # All runs start alike, so the first look at the data is shared.
+        # All runs have the same start, so the first assignment is computed once.
         first = slice(0, 1) if iteration == 1 else slice(None)
         labels = assign_nearest(X, c[first], w[first])
         dispersions = _dispersions(X, labels, c[first])
@@ -251,45 +245,32 @@ def _rows(X: Any, rows: ArrayLike) -> NDArray[np.float64]:
 
 
 def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
-    """Return features as the kernels want them: C order or sorted CSR, float64."""
+    """Return checked features for the kernels: read-only float64, C order or sorted CSR."""
     check_table(X)
     X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, order="C")
     return read_only(X)
 
 
 def read_only(X: Any) -> Any:
-    """Return a view closed for writing; a sparse one with columns in order, each at most once.
+    """Return a read-only view; a sparse one with sorted columns and no duplicates.
 
-    Kernels are compiled once, for such arrays: the features of an ensemble are closed as well.
+    The features of an ensemble are read-only, too, so kernels are compiled for one type of array.
     """
     if not issparse(X):
-        return _closed_view(X)
+        return _read_only_view(X)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    parts = tuple(_closed_view(array) for array in (X.data, X.indices, X.indptr))
+    parts = tuple(_read_only_view(array) for array in (X.data, X.indices, X.indptr))
     made = csr_matrix(parts, shape=X.shape)
     made.has_canonical_format = True
     return made
 
 
-def _closed_view(array: NDArray[Any]) -> NDArray[Any]:
+def _read_only_view(array: NDArray[Any]) -> NDArray[Any]:
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-def check_parameters(estimator: Any, n_objects: int) -> None:
-    """Refuse what neither LAC nor an ensemble of it can do."""
-    for name, low in (("n_clusters", 1), ("max_iter", 1)):
-        value = getattr(estimator, name)
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < low:
-            raise ValueError(f"{name} must be an integer of at least {low}; got {value!r}.")
-    if estimator.n_clusters > n_objects:
-        raise ValueError(
-            f"n_clusters must be at most the number of objects, n_samples = {n_objects}; got "
-            f"{estimator.n_clusters}."
-        )
 
 
 class LAC(ClusterMixin, BaseEstimator):
@@ -326,7 +307,7 @@ class LAC(ClusterMixin, BaseEstimator):
     n_iter_ : int
         Iterations; the last one changed nothing, if `converged_`.
     converged_ : bool
-        Whether centres and weights repeated themselves.
+        Whether the last iteration changed nothing.
     n_features_in_ : int
         Number of features.
 
@@ -341,12 +322,12 @@ class LAC(ClusterMixin, BaseEstimator):
     objects are assigned again, and the means of clusters are the new centres. A cluster without
     objects keeps centre and weights. Objects that are as near to two centres go to the first.
 
-    The paper proves no convergence, and runs can go round in a circle: then `converged_` is
-    False, and the state after `max_iter` iterations is returned.
+    The paper proves no convergence, and runs can cycle: then `converged_` is False, and the state
+    after `max_iter` iterations is returned.
 
-    Sparse data stay sparse; time is linear in the number of stored values, up to the distances
-    that rounding would spoil. Distances are summed feature by feature and not expanded into
-    products, so that features of very different size do no harm.
+    Sparse data stay sparse; time is linear in the number of stored values, except for small
+    distances, which are computed exactly. Distances are summed feature by feature and not expanded
+    into products, so features of very different scales lose no digits.
 
     References
     ----------
@@ -429,11 +410,11 @@ class LAC(ClusterMixin, BaseEstimator):
         Warns
         -----
         ConvergenceWarning
-            If `max_iter` iterations were not enough, or never would be; or if clusters are left
-            without objects, as they are where there are fewer distinct objects than clusters.
+            If the run did not converge, or if clusters have no objects (because there are fewer
+            distinct objects than clusters).
         """
         X = check_features(self, X, reset=True)
-        check_parameters(self, X.shape[0])
+        check_clusterer(self, "n_clusters", "max_iter", n_samples=X.shape[0])
         if not isinstance(self.h, Real) or isinstance(self.h, bool) or not self.h > 0:
             raise ValueError(
                 f"h must be a number above 0 (numpy.inf: equal weights); got {self.h!r}."
@@ -448,7 +429,7 @@ class LAC(ClusterMixin, BaseEstimator):
         if not self.converged_:
             warnings.warn(
                 f"LAC did not converge in max_iter={self.max_iter} iterations: it needs more, or "
-                "goes round in a circle, which another h or start may end.",
+                "cycles. Try another h or start.",
                 ConvergenceWarning,
                 stacklevel=2,
             )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -15,14 +14,14 @@ from sklearn.utils import Tags
 from sklearn.utils.sparsefuncs import min_max_axis
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._checks import check_random_state
+from coterie._checks import check_choice, check_clusterer, check_random_state
+from coterie._ensemble_parts import frozen
 from coterie._limits import check_fits
 from coterie.ensemble import Ensemble
 from coterie.generation._lac import (
     WeightedClusters,
     assign_nearest,
     check_features,
-    check_parameters,
     draw_start,
     locally_adapt,
     posteriors_of_distances,
@@ -33,7 +32,7 @@ from coterie.generation._randomized import _ReturnsEnsemble
 __all__ = ["LACEnsemble"]
 
 _SCALES = (None, "minmax", "zscore")
-_TOGETHER = 16  # runs whose distances are in memory at a time
+_RUNS = 16  # runs whose distances are computed at a time
 
 
 class LACEnsemble(
@@ -41,9 +40,9 @@ class LACEnsemble(
 ):
     """Partitions by locally adaptive clustering, one for each of many values of h.
 
-    The right h is hard to know, so all are tried and left to a consensus [1]_. The partitions
-    come with soft memberships (`posteriors`, formulas (6) and (7)), with the centres and feature
-    weights of their clusters (`subspaces`) and with the features themselves, so that
+    The right h is hard to know, so many are tried, and a consensus combines the partitions [1]_.
+    They come with soft memberships (`posteriors`, formulas (6) and (7)), with the centres and
+    feature weights of their clusters (`subspaces`) and with the features themselves, so that
     `coterie.WSPA`, `coterie.WBPA` and `coterie.WSBPA` find all they need.
 
     Parameters
@@ -75,7 +74,7 @@ class LACEnsemble(
     n_iters_ : ndarray of int, shape (n_partitions,)
         Iterations of each run.
     converged_ : ndarray of bool, shape (n_partitions,)
-        Whether centres and weights of a run repeated themselves.
+        Whether the last iteration of a run changed nothing.
     offset_, factor_ : ndarray of shape (n_features,)
         How features are scaled: ``(X - offset_) * factor_``.
     n_features_in_ : int
@@ -94,9 +93,8 @@ class LACEnsemble(
     scaled. If all partitions come out alike, the range of `inv_h` does not fit the data. Sparse
     data are only multiplied, not shifted; this changes the centres and nothing else.
 
-    **Work.** All runs of a start go through the data together. A run that has converged is left
-    out of the further iterations, and what all runs have in common, the first assignment, is
-    computed once.
+    **Time.** All runs of a start go through the data together. Runs that have converged are left
+    out of further iterations, and the first assignment, which all runs share, is computed once.
 
     **New objects.** `transform` puts them where the nearest centre is, in its weighted distance.
     A cluster in which there is no training object gets the code ``ensemble_.n_clusters[e]``.
@@ -153,14 +151,14 @@ class LACEnsemble(
             The fitted transformer.
         """
         X = check_features(self, X, reset=True)
-        check_parameters(self, X.shape[0])
+        check_clusterer(self, "n_clusters", "max_iter", "n_init", n_samples=X.shape[0])
         inv_h = self._check_inv_h()
         check_fits(
             8 * X.shape[0] * self.n_clusters * len(inv_h) * self.n_init,
             f"the posteriors of {X.shape[0]} objects in {self.n_init * len(inv_h)} partitions",
             hint="Use fewer values of inv_h",
         )
-        self._measure(X)
+        self._fit_scale(X)
         X = self._scaled(X)
         random = check_random_state(self.random_state)
         starts = [
@@ -172,7 +170,7 @@ class LACEnsemble(
             )
             for _ in range(self.n_init)
         ]
-        self._keep(X, starts)
+        self._set_fitted(X, starts)
         return self
 
     def transform(self, X: ArrayLike | Any) -> NDArray[np.int32]:
@@ -191,7 +189,7 @@ class LACEnsemble(
         """
         check_is_fitted(self)
         X = self._scaled(check_features(self, X, reset=False))
-        # No cluster without members has a code of its own: they come after those that have.
+        # Clusters without members come last and share one code.
         labels = assign_nearest(X, self._centres, self._weights).T
         return np.ascontiguousarray(np.minimum(labels, self.ensemble_.n_clusters), dtype=np.int32)
 
@@ -219,8 +217,6 @@ class LACEnsemble(
     # --- steps --------------------------------------------------------------------------------
 
     def _check_inv_h(self) -> NDArray[np.float64]:
-        if not isinstance(self.n_init, Integral) or self.n_init < 1:
-            raise ValueError(f"n_init must be an integer of at least 1; got {self.n_init!r}.")
         if not isinstance(self.init, str) and self.n_init > 1:
             raise ValueError(
                 f"n_init must be 1 where init gives the centres; got {self.n_init}. All starts "
@@ -239,10 +235,9 @@ class LACEnsemble(
             )
         return inv_h
 
-    def _measure(self, X: Any) -> None:
-        """Set `offset_` and `factor_`. Distances do not know offsets, so sparse data have none."""
-        if self.scale not in _SCALES:
-            raise ValueError(f"scale must be one of {_SCALES}; got {self.scale!r}.")
+    def _fit_scale(self, X: Any) -> None:
+        """Set `offset_` and `factor_`; sparse data are not shifted, which changes no distance."""
+        check_choice("scale", self.scale, _SCALES)
         self.offset_ = np.zeros(X.shape[1])
         self.factor_ = np.ones(X.shape[1])
         if self.scale == "zscore":
@@ -265,9 +260,9 @@ class LACEnsemble(
             scaled.data *= self.factor_[X.indices]
             return scaled
         scaled = (X - self.offset_) * self.factor_
-        return _closed(np.ascontiguousarray(scaled))
+        return frozen(np.ascontiguousarray(scaled))
 
-    def _keep(self, X: Any, starts: list[WeightedClusters]) -> None:
+    def _set_fitted(self, X: Any, starts: list[WeightedClusters]) -> None:
         """Set the fitted attributes; clusters with members first, in the order of the start."""
         self.n_iters_ = np.concatenate([found.n_iter for found in starts])
         self.n_iter_ = int(self.n_iters_.max())
@@ -296,21 +291,15 @@ class LACEnsemble(
 def _posteriors(
     X: Any, centres: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> list[NDArray[np.float64]]:
-    """Return (6) for each run; several runs look at the data together."""
+    """Return the posteriors (6) of each run, computed for several runs at a time."""
     _, k, n_features = centres.shape
     found = []
-    for low in range(0, len(centres), _TOGETHER):
-        own = slice(low, low + _TOGETHER)
+    for low in range(0, len(centres), _RUNS):
+        own = slice(low, low + _RUNS)
         flat = (table[own].reshape(-1, n_features) for table in (centres, weights))
         distances = weighted_distances(X, *flat)
         found += [
-            _closed(posteriors_of_distances(distances[:, first : first + k]))
+            frozen(posteriors_of_distances(distances[:, first : first + k]))
             for first in range(0, distances.shape[1], k)
         ]
     return found
-
-
-def _closed(array: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return an array of ours closed for writing, so that the ensemble need not copy it."""
-    array.flags.writeable = False
-    return array

@@ -1,4 +1,4 @@
-"""Calls in parallel, through whatever backend joblib has."""
+"""Parallel calls with any backend of joblib."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from coterie._processes import end_with, safe_children
 
 __all__ = ["run_unordered"]
 
-_ATTEMPTS = 3  # times that lost calls are run before we give up
+_ATTEMPTS = 3  # how often lost calls are run
 
 
 def run_unordered(
@@ -29,7 +29,7 @@ def run_unordered(
 ) -> Generator[Any, None, None]:
     """Call a function with each of the arguments; yield the results as they arrive.
 
-    What is lost with a worker that the system has ended is run again.
+    Calls that are lost because the system killed a worker are run again.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ def run_unordered(
     n_jobs : int or None
         As in joblib.
     one_by_one : bool
-        Whether each result is wanted as soon as it is there. Otherwise joblib may send short
-        tasks to the workers in batches, which costs less.
+        Whether each result is needed as soon as it is computed. Otherwise joblib may send short
+        calls in batches, which is faster.
     """
     waiting = dict(enumerate(arguments))
     for _ in range(_ATTEMPTS):
@@ -51,14 +51,14 @@ def run_unordered(
         with (
             safe_children(),
             contextlib.suppress(BrokenProcessPool),
-            closing(_arriving(tasks, n_jobs=n_jobs, one_by_one=one_by_one)) as results,
+            closing(_as_completed(tasks, n_jobs=n_jobs, one_by_one=one_by_one)) as results,
         ):
             for index, result in results:
                 del waiting[index]
                 yield result
     if waiting:
         raise ChildProcessError(
-            f"worker processes were killed {_ATTEMPTS} times, most likely for want of memory; "
+            f"worker processes were killed {_ATTEMPTS} times, most likely because memory ran out; "
             f"{len(waiting)} of {len(arguments)} tasks are not done. Use fewer jobs at a time."
         )
 
@@ -67,10 +67,10 @@ def _run_task(index: int, function: Callable[..., Any], given: tuple[Any, ...]) 
     return index, function(*given)
 
 
-def _arriving(
+def _as_completed(
     tasks: Sequence[Any], *, n_jobs: int | None, one_by_one: bool
 ) -> Generator[Any, None, None]:
-    """Yield the results of delayed calls in any order, through whatever backend joblib has."""
+    """Yield the results of delayed calls as they are completed, with any backend of joblib."""
     options: dict[str, Any] = {"n_jobs": n_jobs, "batch_size": 1 if one_by_one else "auto"}
     options |= {"initializer": end_with, "initargs": (os.getpid(),)}
     try:

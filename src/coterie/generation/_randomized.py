@@ -1,7 +1,7 @@
 """Ensembles from randomised runs of scikit-learn clusterers.
 
-With k-means this is how Fred and Jain (2005) and the papers on LACA, PEACE and HNE make their
-partitions; with several clusterers and feature subsets it is MSTEClust's way.
+With k-means these are the partitions of Fred and Jain (2005) and of the papers on LACA, PEACE and
+HNE; with several clusterers and feature subsets, those of MSTEClust.
 """
 
 from __future__ import annotations
@@ -11,20 +11,17 @@ import os
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
-from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from coterie._checks import check_random_state
+from coterie._checks import check_choice, check_random_state, is_integer
 from coterie._encode import MISSING
 from coterie._limits import one_thread
 from coterie._progress import track_progress
@@ -37,6 +34,12 @@ from coterie.generation._checkpoint import (
     describe_value,
 )
 from coterie.generation._parallel import run_unordered
+from coterie.generation._parameters import (
+    as_pair,
+    check_estimators,
+    count_range,
+    takes_input,
+)
 from coterie.generation._runs import (
     Draw,
     Outcome,
@@ -53,10 +56,8 @@ from coterie.generation._runs import (
     select_features,
 )
 
-__all__ = ["RandomizedEnsemble", "count_range"]
+__all__ = ["RandomizedEnsemble"]
 
-_NOISE = ("missing", "singletons")
-_LEFT_OUT = ("missing", "assigned")
 _VALIDITY = ("cophenetic", "hubert")
 
 
@@ -252,7 +253,7 @@ class RandomizedEnsemble(
         self : RandomizedEnsemble
             The fitted transformer.
         """
-        names, estimators = _check_estimators(self.estimators)
+        names, estimators = check_estimators(self.estimators)
         self._check_parameters(estimators)
         X = self._check_data(X, reset=True)
         ranges = self._check_ranges(*X.shape)
@@ -264,7 +265,7 @@ class RandomizedEnsemble(
         n_objects, n_features = X.shape
         recipe = Recipe(entropy, n_objects, n_features, *ranges, self.noise, self.validity)
         outcomes = self._run_all(X, estimators, recipe, checkpoint)
-        self._keep(X, names, estimators, recipe, outcomes)
+        self._set_fitted(X, names, estimators, recipe, outcomes)
         if self.left_out == "assigned" and recipe.objects[0] < recipe.n_objects:
             self._assign_left_out(X)
         return self
@@ -299,7 +300,7 @@ class RandomizedEnsemble(
 
     @property
     def runs_(self) -> list[Draw]:
-        """What each run drew. Drawn again when asked for, which is cheaper than keeping it."""
+        """What each run drew. It is drawn again on each access, so it takes no memory."""
         if "_outcomes" not in self.__dict__:
             raise AttributeError("runs_ is there after fit.")
         return [draw_run(self._recipe, o.group, o.run) for o in self._outcomes]
@@ -316,9 +317,9 @@ class RandomizedEnsemble(
     def _all_take(self, tag: str) -> bool:
         """Whether all estimators have an input tag."""
         try:
-            _, estimators = _check_estimators(self.estimators)
-            return all(_takes(e, tag) for e in estimators)
-        except (TypeError, ValueError, AttributeError):  # what has no tags promises nothing
+            _, estimators = check_estimators(self.estimators)
+            return all(takes_input(e, tag) for e in estimators)
+        except (TypeError, ValueError, AttributeError):  # no tags
             return False
 
     def _check_data(self, X: Any, *, reset: bool) -> Any:
@@ -335,15 +336,13 @@ class RandomizedEnsemble(
         )
 
     def _check_parameters(self, estimators: Sequence[Any]) -> None:
-        if not _is_integer(self.n_partitions) or self.n_partitions < 1:
+        if not is_integer(self.n_partitions) or self.n_partitions < 1:
             raise ValueError(
                 "n_partitions must be a number of runs of at least 1 for each estimator; got "
                 f"{self.n_partitions!r}."
             )
-        if self.noise not in _NOISE:
-            raise ValueError(f"noise must be one of {_NOISE}; got {self.noise!r}.")
-        if self.left_out not in _LEFT_OUT:
-            raise ValueError(f"left_out must be one of {_LEFT_OUT}; got {self.left_out!r}.")
+        check_choice("noise", self.noise, ("missing", "singletons"))
+        check_choice("left_out", self.left_out, ("missing", "assigned"))
         if self.checkpoint is not None and not isinstance(self.checkpoint, str | os.PathLike):
             raise TypeError(f"checkpoint must be the path of a directory; got {self.checkpoint!r}.")
         if self.validity is None or callable(self.validity):
@@ -370,8 +369,8 @@ class RandomizedEnsemble(
         if self.n_clusters is None:
             low = max(2, math.ceil(math.sqrt(n_objects) / 2))
             return (low, max(low, math.isqrt(n_objects))), features, objects
-        low, high = _as_pair(self.n_clusters)
-        if not _is_integer(low) or not _is_integer(high) or not 1 <= low <= high:
+        low, high = as_pair(self.n_clusters)
+        if not is_integer(low) or not is_integer(high) or not 1 <= low <= high:
             raise ValueError(
                 "n_clusters must be a number of at least 1, a pair (low, high) of these or None; "
                 f"got {self.n_clusters!r}."
@@ -427,8 +426,8 @@ class RandomizedEnsemble(
             closing(results),
         ):
             done[0] = len(outcomes)
-            # An ensemble lives on rough runs: too few iterations, or more clusters than
-            # distinct objects, are no news there, and would be said a hundred times.
+            # Runs of an ensemble need not converge, and may have more clusters than distinct
+            # objects; a hundred warnings would help nobody.
             warnings.simplefilter("ignore", ConvergenceWarning)
             for outcome in results:
                 if checkpoint is not None:
@@ -437,7 +436,7 @@ class RandomizedEnsemble(
                 done[0] = len(outcomes)
         return [outcomes[key] for key in keys]
 
-    def _keep(
+    def _set_fitted(
         self,
         X: Any,
         names: list[str] | None,
@@ -471,7 +470,7 @@ class RandomizedEnsemble(
         self._n_drawn_clusters = self.ensemble_.n_clusters
         self._n_features_out = len(outcomes)
         self._base_estimators = [clone(e) for e in estimators]
-        # The labels are in the ensemble; codes of partial runs are found there again.
+        # The labels are in the ensemble, so the outcomes need not hold them.
         self._fitted = [o.estimator for o in outcomes]
         self._outcomes = [o._replace(codes=o.codes[:0], estimator=None) for o in outcomes]
         needed = any(
@@ -564,99 +563,6 @@ class RandomizedEnsemble(
         return self._fitted[position]
 
 
-# --- parameters -------------------------------------------------------------------------------
-
-
-def _check_estimators(estimators: Any) -> tuple[list[str] | None, list[Any]]:
-    """Return the names (None if not given) and the estimators."""
-    if estimators is None:
-        return None, [KMeans(init="random", n_init=1)]
-    if not isinstance(estimators, list | tuple):
-        estimators = [estimators]
-    if len(estimators) == 0:
-        raise ValueError("estimators must hold at least one clusterer; got none.")
-    names = None
-    named = [isinstance(e, tuple) and len(e) == 2 and isinstance(e[0], str) for e in estimators]
-    if all(named):
-        names = [name for name, _ in estimators]
-        if len(set(names)) < len(names):
-            raise ValueError(f"the names of estimators must differ; got {names}.")
-    elif any(named):
-        raise TypeError(
-            "estimators must all be given as (name, clusterer), or none of them; got "
-            f"{sum(named)} of {len(named)} with a name."
-        )
-    checked = [e[1] for e in estimators] if names else list(estimators)
-    for estimator in checked:
-        _check_estimator(estimator)
-    return names, checked
-
-
-def _check_estimator(estimator: Any) -> None:
-    if isinstance(estimator, type):
-        raise TypeError(
-            f"estimators must be clusterers, not classes; got {estimator.__name__}. Write "
-            f"{estimator.__name__}()."
-        )
-    if not hasattr(estimator, "get_params") or not hasattr(estimator, "fit"):
-        raise TypeError(
-            "estimators must be one clusterer with scikit-learn's interface, a list of these or "
-            f"a list of (name, clusterer); got {estimator!r}."
-        )
-    for name, value in estimator.get_params().items():
-        if isinstance(value, str) and value == "precomputed":
-            raise ValueError(
-                f"estimators must work on features, because runs draw some of them; "
-                f"{name_of(estimator)} has {name}='precomputed'. Cluster the matrix yourself and "
-                "pass the labels to Ensemble."
-            )
-
-
-def _takes(estimator: Any, tag: str) -> bool:
-    """Whether an estimator has an input tag."""
-    if tag == "allow_nan" and isinstance(estimator, Pipeline):
-        # A pipeline itself promises nothing: NaN must pass all its steps, or be filled in.
-        for _, step in estimator.steps:
-            if step in (None, "passthrough"):
-                continue
-            if not _takes(step, tag):
-                return False
-            if "Imputer" in type(step).__name__:
-                return True
-        return True
-    return bool(getattr(get_tags(estimator).input_tags, tag))
-
-
 def _draw_entropy(random_state: Any) -> tuple[int, ...]:
     words = check_random_state(random_state).randint(0, 2**32, size=4, dtype=np.uint32)
     return tuple(int(word) for word in words)
-
-
-def count_range(name: str, value: Any, n: int, what: str) -> tuple[int, int]:
-    """Return the range of numbers that a share, a number or a pair of these means."""
-    pair = _as_pair(value)
-    low, high = (_count(name, value, part, n, what) for part in pair)
-    if low > high:
-        raise ValueError(f"{name} must be a pair (low, high) with low <= high; got {value!r}.")
-    return low, high
-
-
-def _count(name: str, value: Any, part: Any, n: int, what: str) -> int:
-    if _is_integer(part) and 1 <= part <= n:
-        return int(part)
-    if isinstance(part, float | np.floating) and 0 < part <= 1:
-        return max(1, round(float(part) * n))
-    raise ValueError(
-        f"{name} must be a share in (0, 1], a number of {what} from 1 to {n}, or a pair "
-        f"(low, high) of these; got {value!r}."
-    )
-
-
-def _as_pair(value: Any) -> tuple[Any, Any]:
-    if isinstance(value, list | tuple | np.ndarray) and len(value) == 2:
-        return value[0], value[1]
-    return value, value
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)

@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline
 
 from coterie._encode import MISSING
 from coterie._limits import one_thread
+from coterie.metrics import VALIDITY
 
 __all__ = [
     "Draw",
@@ -34,7 +35,7 @@ __all__ = [
 ]
 
 _COPY_FLAGS = ("copy", "copy_x", "copy_X")
-# Attributes as long as the training data, or worse, that no predict of scikit-learn reads.
+# Attributes of the size of the training data that no `predict` of scikit-learn reads.
 # (Birch's leaves are a linked list: pickling it recurses once per leaf.)
 _TRAINING_BULK = ("labels_", "affinity_matrix_", "root_", "dummy_leaf_")
 
@@ -97,7 +98,7 @@ class Outcome(NamedTuple):
 def draw_run(recipe: Recipe, group: int, run: int, *, objects: bool = True) -> Draw:
     """Draw the choices of a run from its own generator.
 
-    The objects are drawn last, so that they can be left out where only the rest is needed.
+    The objects are drawn last; ``objects=False`` leaves them out where they are not needed.
     """
     rng = np.random.default_rng(np.random.SeedSequence(recipe.entropy, spawn_key=(group, run)))
     n_used = _between(rng, *recipe.objects)
@@ -130,8 +131,8 @@ def select_features(X: Any, draw: Draw) -> Any:
 def number_parameter(estimator: Any) -> str | None:
     """Return the parameter with the number of clusters, or None if there is none to set.
 
-    In a pipeline it is the last step's: a PCA before has `n_components`, too. An estimator
-    whose number is None finds it by itself, and stays so.
+    In a pipeline it is that of the last step (a PCA before it has `n_components`, too). None also
+    for an estimator whose number is None: it finds the number by itself.
     """
     if isinstance(estimator, Pipeline):
         name, last = estimator.steps[-1]
@@ -156,7 +157,7 @@ def prepare_estimator(estimator: Any, draw: Draw, *, full_tree: bool = False) ->
     if parameter is not None:
         made.set_params(**{parameter: draw.n_clusters})
     seeds = [p for p in sorted(made.get_params()) if p.split("__")[-1] == "random_state"]
-    # One parameter takes the seed itself, as a user would to make the run again by hand.
+    # The first takes the seed itself, so that users can repeat the run by hand.
     more = np.random.SeedSequence(draw.seed).generate_state(max(0, len(seeds) - 1))
     made.set_params(**dict(zip(seeds, [draw.seed, *more.tolist()], strict=False)))
     if full_tree:
@@ -172,7 +173,7 @@ def name_of(estimator: Any) -> str:
 
 
 def has_tree(estimator: Any) -> bool:
-    """Whether a fit can leave a whole dendrogram behind (scikit-learn's agglomerative way)."""
+    """Whether a fitted estimator can have a full tree, as AgglomerativeClustering has."""
     return "compute_distances" in _last_step(estimator).get_params(deep=False)
 
 
@@ -206,24 +207,24 @@ def execute_run(X: Any, estimator: Any, recipe: Recipe, group: int, run: int) ->
         try:
             return _execute(X, estimator, recipe, draw)
         except Exception as error:
-            # Keep the kind of what callers tell apart; the rest need not survive pickling.
+            # Keep the kinds that callers distinguish; other errors might not be picklable.
             kind = next(
                 (k for k in (MemoryError, TypeError, ValueError) if isinstance(error, k)),
                 RuntimeError,
             )
-            raise kind(_failure(estimator, recipe, draw, error)) from error
+            raise kind(_error_message(estimator, recipe, draw, error)) from error
 
 
 def _execute(X: Any, estimator: Any, recipe: Recipe, draw: Draw) -> Outcome:
     used = draw.used(X)
     made = prepare_estimator(estimator, draw, full_tree=recipe.validity == "cophenetic")
-    # What works in place must not change the data of the other runs, or of the user.
+    # An estimator that works in place gets a copy: other runs and the user keep their data.
     raw = _labels_of(made, used.copy() if _works_in_place(made) else used)
     codes, values = encode_labels(raw, recipe.noise)
     if recipe.validity is None:
-        return Outcome(draw.group, draw.run, codes, values, 1.0, _worth_keeping(made))
+        return Outcome(draw.group, draw.run, codes, values, 1.0, _stripped(made))
     validity = _measure(recipe.validity, made, used, codes)
-    return Outcome(draw.group, draw.run, codes, values, validity, _worth_keeping(made))
+    return Outcome(draw.group, draw.run, codes, values, validity, _stripped(made))
 
 
 def _works_in_place(estimator: Any) -> bool:
@@ -281,14 +282,12 @@ def _measure(
     if callable(validity):
         value = float(validity(X, codes))
     else:
-        from coterie.metrics import VALIDITY
-
         value = float(VALIDITY[validity](X, codes, estimator=_last_step(estimator)))
     return 0.0 if np.isnan(value) else min(max(value, 0.0), 1.0)
 
 
-def _worth_keeping(estimator: Any) -> Any:
-    """Return what labelling new objects needs of a fitted estimator, or None for nothing."""
+def _stripped(estimator: Any) -> Any:
+    """Return a fitted estimator without training data, None if it cannot label new objects."""
     if not hasattr(estimator, "predict") and not isinstance(estimator, Pipeline):
         return None
     last = _last_step(estimator)
@@ -298,7 +297,7 @@ def _worth_keeping(estimator: Any) -> Any:
     return estimator
 
 
-def _failure(estimator: Any, recipe: Recipe, draw: Draw, error: Exception) -> str:
+def _error_message(estimator: Any, recipe: Recipe, draw: Draw, error: Exception) -> str:
     parameter = number_parameter(estimator)
     asked = "" if parameter is None else f"{parameter}={draw.n_clusters}, "
     n_features = recipe.n_features if draw.features is None else len(draw.features)
@@ -339,9 +338,8 @@ def label_by_neighbour(
 ) -> NDArray[np.int32]:
     """Return for new objects the codes of the nearest training objects of the run.
 
-    `estimator` is the fitted pipeline, or any clusterer that is not one, fitted or not. The
-    neighbours are sought where the clusterer sought them: after the steps before it, and with
-    its metric.
+    `estimator` is a fitted pipeline, or any other clusterer, fitted or not. Neighbours are those
+    in the input of the clusterer, after the other steps of a pipeline, by its metric.
     """
     nearest = nearest_objects(
         _seen_by_clusterer(estimator, X),

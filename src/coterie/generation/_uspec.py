@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -12,9 +11,9 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from coterie._checks import as_seed, check_clusterer
 from coterie._graphs import (
     MatrixGraph,
-    as_seed,
     cluster_rows,
     embed_bipartite,
     fill_empty_parts,
@@ -164,7 +163,8 @@ class USPEC(ClusterMixin, BaseEstimator):
         """
         check_table(X)
         data: NDArray[np.float64] = validate_data(self, X, dtype=np.float64)
-        self._check(len(data))
+        names = ("n_clusters", "n_representatives", "n_neighbors")
+        check_clusterer(self, *names, n_samples=len(data))
         seed = as_seed(self.random_state)
         self.representatives_ = choose_representatives(data, self.n_representatives, seed)
         distances, indices = nearest_representatives(data, self.representatives_, self.n_neighbors)
@@ -175,9 +175,9 @@ class USPEC(ClusterMixin, BaseEstimator):
         off = ((rows - centers[labels]) ** 2).sum(axis=1)
         filled = fill_empty_parts(labels, self.n_clusters, distances=off)
         self.labels_ = order_by_size(filled)
-        # The number of each centre among the ordered labels; empty ones got an object above.
+        _, first = np.unique(filled, return_index=True)  # no part is empty
         self._centers = np.empty_like(centers)
-        self._centers[self._ranks(filled)] = centers
+        self._centers[self.labels_[first]] = centers
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
@@ -205,20 +205,3 @@ class USPEC(ClusterMixin, BaseEstimator):
     def _embed(self, graph: MatrixGraph) -> NDArray[np.float64]:
         rows, _, self._table, *_ = embed_bipartite(graph, self.n_clusters)
         return rows
-
-    def _ranks(self, filled: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the number among `labels_` of each part."""
-        ranks = np.empty(self.n_clusters, dtype=np.int64)
-        ranks[filled] = self.labels_
-        return ranks
-
-    def _check(self, n_samples: int) -> None:
-        for name in ("n_clusters", "n_representatives", "n_neighbors"):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-                raise ValueError(f"{name} must be an integer of at least 1; got {value!r}.")
-        if self.n_clusters > n_samples:
-            raise ValueError(
-                f"n_clusters must be at most the number of samples ({n_samples}); got "
-                f"{self.n_clusters}."
-            )

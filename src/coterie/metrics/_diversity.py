@@ -1,17 +1,18 @@
-"""How much the partitions of an ensemble differ (Domeniconi and Al-Razgan, 2009, section 8)."""
+"""How much the partitions of an ensemble differ.
+
+The measures and numbers of formulas are those of Domeniconi & Al-Razgan (2009), Weighted cluster
+ensembles, section 8, :doi:`10.1145/1460797.1460800`.
+"""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from coterie._kernels.coassociation import missing_code
+from coterie._kernels.pair_scores import PairSums, sum_pairs
 from coterie.ensemble import Ensemble, as_ensemble
-from coterie.metrics._tables import ari_of, check_partition, tables_with
-
-if TYPE_CHECKING:
-    from coterie._kernels.pair_scores import PairSums
+from coterie.metrics._tables import ari_of, ari_of_pairs, check_partition, tables_with
 
 __all__ = [
     "diversity_ari",
@@ -82,20 +83,14 @@ def pairwise_ari(ensemble: Ensemble | ArrayLike) -> NDArray[np.float64]:
            [0.571, 1.   ]])
     """
     sums = _pair_sums(ensemble, logs=False)
-    n = sums.objects.astype(np.float64)
-    both, first_only, second_only = sums.both, sums.first_only, sums.second_only
-    # As floats: the products of two counts of pairs may not fit an integer.
-    neither = n * (n - 1) - both - first_only - second_only
-    excess = 2.0 * (both * neither - first_only * second_only.astype(np.float64))
-    most = (both + first_only) * (first_only + neither)
-    most += (both + second_only) * (second_only + neither)
-    scores = np.ones(n.shape)
-    np.divide(excess, most, out=scores, where=~sums.are_equal)
+    scores = ari_of_pairs(
+        sums.objects, sums.both, sums.first_only, sums.second_only, sums.are_equal
+    )
     return _mirrored(scores, sums)
 
 
 def diversity_nmi(ensemble: Ensemble | ArrayLike) -> float:
-    """Mean of 1 - NMI over the pairs of partitions, D_NMI: formula (14) of [1]_.
+    """Mean of 1 - NMI over the pairs of partitions, formula (14) of Domeniconi & Al-Razgan (2009).
 
     Parameters
     ----------
@@ -108,11 +103,6 @@ def diversity_nmi(ensemble: Ensemble | ArrayLike) -> float:
     diversity : float
         Between 0 (all partitions are equal) and 1.
 
-    References
-    ----------
-    .. [1] Domeniconi & Al-Razgan (2009), Weighted cluster ensembles,
-       :doi:`10.1145/1460797.1460800`.
-
     Examples
     --------
     >>> round(diversity_nmi([[0, 0], [0, 0], [1, 1], [1, 2]]), 3)
@@ -122,7 +112,7 @@ def diversity_nmi(ensemble: Ensemble | ArrayLike) -> float:
 
 
 def diversity_p(ensemble: Ensemble | ArrayLike) -> float:
-    """Mean of 1 - ARI over the pairs of partitions, D_p of [1]_.
+    """Mean of 1 - ARI over the pairs of partitions, D_p of Domeniconi & Al-Razgan (2009).
 
     Parameters
     ----------
@@ -135,11 +125,6 @@ def diversity_p(ensemble: Ensemble | ArrayLike) -> float:
     diversity : float
         0 if all partitions are equal, about 1 if they are independent, at most 3/2.
 
-    References
-    ----------
-    .. [1] Domeniconi & Al-Razgan (2009), Weighted cluster ensembles,
-       :doi:`10.1145/1460797.1460800`.
-
     Examples
     --------
     >>> round(diversity_p([[0, 0], [0, 0], [1, 1], [1, 2]]), 3)
@@ -149,7 +134,7 @@ def diversity_p(ensemble: Ensemble | ArrayLike) -> float:
 
 
 def diversity_np1(ensemble: Ensemble | ArrayLike, consensus: ArrayLike) -> float:
-    """Mean of 1 - ARI of the partitions with the consensus, D_np1 of [1]_.
+    """Mean of 1 - ARI of the partitions with the consensus, D_np1 of Domeniconi & Al-Razgan (2009).
 
     Parameters
     ----------
@@ -164,11 +149,6 @@ def diversity_np1(ensemble: Ensemble | ArrayLike, consensus: ArrayLike) -> float
         0 if all partitions equal the consensus, about 1 if they are independent of it, at most
         3/2.
 
-    References
-    ----------
-    .. [1] Domeniconi & Al-Razgan (2009), Weighted cluster ensembles,
-       :doi:`10.1145/1460797.1460800`.
-
     Examples
     --------
     >>> round(diversity_np1([[0, 0], [0, 0], [1, 1], [1, 2]], [0, 0, 1, 1]), 3)
@@ -178,7 +158,7 @@ def diversity_np1(ensemble: Ensemble | ArrayLike, consensus: ArrayLike) -> float
 
 
 def diversity_np2(ensemble: Ensemble | ArrayLike, consensus: ArrayLike) -> float:
-    """Spread of 1 - ARI of the partitions with the consensus, D_np2 of [1]_.
+    """Spread of 1 - ARI of partitions with the consensus, D_np2 of Domeniconi & Al-Razgan (2009).
 
     The standard deviation, with L - 1 in the denominator, of what `diversity_np1` averages.
 
@@ -194,11 +174,6 @@ def diversity_np2(ensemble: Ensemble | ArrayLike, consensus: ArrayLike) -> float
     spread : float
         0 if all partitions are equally far from the consensus.
 
-    References
-    ----------
-    .. [1] Domeniconi & Al-Razgan (2009), Weighted cluster ensembles,
-       :doi:`10.1145/1460797.1460800`.
-
     Examples
     --------
     >>> round(diversity_np2([[0, 0], [0, 0], [1, 1], [1, 2]], [0, 0, 1, 1]), 3)
@@ -208,11 +183,11 @@ def diversity_np2(ensemble: Ensemble | ArrayLike, consensus: ArrayLike) -> float
 
 
 def diversity_ari(ensemble: Ensemble | ArrayLike, consensus: ArrayLike) -> float:
-    """(1 - D_np1 + D_np2) / 2, D_ARI: formula (16) of [1]_.
+    """(1 - D_np1 + D_np2) / 2, formula (16) of Domeniconi & Al-Razgan (2009).
 
-    Despite its name this is no diversity in the sense of the others: it is 1/2 if all
-    partitions equal the consensus, and as the term 1 - D_np1 is the mean agreement with the
-    consensus, it rises with agreement. Only the spread D_np2 rewards difference.
+    Unlike the other measures it rises with agreement: 1 - D_np1 is the mean agreement with the
+    consensus, and only the spread D_np2 rewards difference. It is 1/2 if all partitions equal the
+    consensus.
 
     Parameters
     ----------
@@ -231,11 +206,6 @@ def diversity_ari(ensemble: Ensemble | ArrayLike, consensus: ArrayLike) -> float
     diversity_np1, diversity_np2 : Its parts.
     diversity_nmi, diversity_p : Pairwise diversity, which needs no consensus.
 
-    References
-    ----------
-    .. [1] Domeniconi & Al-Razgan (2009), Weighted cluster ensembles,
-       :doi:`10.1145/1460797.1460800`.
-
     Examples
     --------
     >>> diversity_ari([[0, 0], [0, 0], [1, 1], [1, 1]], [0, 0, 1, 1])
@@ -248,9 +218,6 @@ def diversity_ari(ensemble: Ensemble | ArrayLike, consensus: ArrayLike) -> float
 
 
 def _pair_sums(ensemble: Ensemble | ArrayLike, *, logs: bool) -> PairSums:
-    from coterie._kernels.coassociation import missing_code
-    from coterie._kernels.pair_scores import sum_pairs
-
     ensemble = as_ensemble(ensemble)
     columns = ensemble.compact_codes
     return sum_pairs(columns, missing_code(columns), ensemble.n_clusters, logs=logs)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Tables", "ari_of", "check_partition", "nmi_of", "tables_with"]
+__all__ = ["Tables", "ari_of", "ari_of_pairs", "check_partition", "nmi_of", "tables_with"]
 
 
 class Tables(NamedTuple):
@@ -54,18 +54,38 @@ def nmi_of(tables: Tables) -> NDArray[np.float64]:
 
 def ari_of(tables: Tables) -> NDArray[np.float64]:
     """Return the adjusted Rand index of each table; NaN for a table without objects."""
-    n = tables.sums(np.ones(len(tables.table)))
-    # Ordered pairs, counted as scikit-learn's pair_confusion_matrix does: differences are taken
-    # between integers, so that nothing is lost where one partition is nearly constant.
-    both = tables.sums(tables.counts - 1)
-    first_only = tables.sums(tables.rows - tables.counts)
-    second_only = tables.sums(tables.columns - tables.counts)
+    return ari_of_pairs(
+        tables.sums(np.ones(len(tables.table))),
+        tables.sums(tables.counts - 1),
+        tables.sums(tables.rows - tables.counts),
+        tables.sums(tables.columns - tables.counts),
+        _are_equal(tables),
+    )
+
+
+def ari_of_pairs(
+    n: NDArray[Any],
+    both: NDArray[Any],
+    first_only: NDArray[Any],
+    second_only: NDArray[Any],
+    are_equal: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    """Return the adjusted Rand index from counts of objects and of ordered pairs; NaN for none.
+
+    Pairs are counted as in scikit-learn's `pair_confusion_matrix`: together in both partitions, in
+    the first only, in the second only. Differences between integers lose no digits where one
+    partition is nearly constant.
+    """
+    # As floats: the products of two counts of pairs may not fit an integer.
+    n, both, first_only, second_only = (
+        np.asarray(count, dtype=np.float64) for count in (n, both, first_only, second_only)
+    )
     neither = n * (n - 1) - both - first_only - second_only
     excess = 2.0 * (both * neither - first_only * second_only)
-    most = (both + first_only) * (first_only + neither)
-    most += (both + second_only) * (second_only + neither)
-    ari = np.ones(tables.n_tables)
-    np.divide(excess, most, out=ari, where=~_are_equal(tables))
+    largest = (both + first_only) * (first_only + neither)
+    largest += (both + second_only) * (second_only + neither)
+    ari = np.ones(n.shape)
+    np.divide(excess, largest, out=ari, where=~are_equal & (n > 0))
     ari[n == 0] = np.nan
     return ari
 

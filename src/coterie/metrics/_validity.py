@@ -14,8 +14,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.cluster.hierarchy import is_valid_linkage
 from sklearn.utils import check_array
 
+from coterie._kernels.pair_statistics import order_leaves, sum_over_pairs
 from coterie.metrics._tables import check_partition
 
 __all__ = ["VALIDITY", "cophenetic_correlation", "hubert_gamma"]
@@ -25,14 +27,14 @@ _CONSTANT = 1e-13
 
 
 class ValidityIndex(Protocol):
-    """The quality of one run in [0, 1], from what it saw and what it found."""
+    """The quality of one run in [0, 1]."""
 
     def __call__(self, X: ArrayLike, labels: ArrayLike, *, estimator: Any = None) -> float:
         """Return the quality of `labels`, found in `X` by the fitted `estimator`."""
 
 
 class _Tree(NamedTuple):
-    """A tree over n leaves, ready for running maxima."""
+    """A tree over n leaves in left-to-right order."""
 
     order: NDArray[np.intp]
     """(n,): leaves from left to right."""
@@ -121,9 +123,8 @@ def cophenetic_correlation(X: ArrayLike, tree: Any) -> float:
     Notes
     -----
     Exact, in O(n^2 D) time and O(n D) memory. Heights need not rise from the leaves to the
-    root (centroid and median linkage). As a validity index the tree is that of the run, so
-    ``RandomizedEnsemble(validity='cophenetic')`` needs hierarchical clusterers; the function
-    itself, which takes a tree for labels, is no validity index.
+    root (centroid and median linkage). ``RandomizedEnsemble(validity='cophenetic')`` uses the tree
+    of each run, so it needs hierarchical clusterers.
 
     References
     ----------
@@ -168,8 +169,6 @@ VALIDITY: Mapping[str, ValidityIndex] = MappingProxyType(
 
 def _correlate(X: NDArray[np.float64], tree: _Tree) -> float:
     """Return the correlation over pairs of Euclidean distance and height in the tree."""
-    from coterie._kernels.pair_statistics import sum_over_pairs
-
     n = len(X)
     n_pairs = n * (n - 1) // 2
     if n_pairs < 2:
@@ -196,7 +195,7 @@ def _correlate(X: NDArray[np.float64], tree: _Tree) -> float:
 
 
 def _to_unit_scale(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the values over a power of two, which is exact, so that the largest is near 1."""
+    """Return the values divided by a power of two (exact), so that the largest is near 1."""
     _, exponent = np.frexp(np.abs(values).max())
     return np.ldexp(values, -exponent)
 
@@ -220,8 +219,6 @@ def _check_objects(X: ArrayLike) -> NDArray[np.float64]:
 
 
 def _check_tree(tree: Any, n_objects: int) -> _Tree:
-    from coterie._kernels.pair_statistics import order_leaves
-
     if hasattr(tree, "fit"):
         children, heights = _merges_of_estimator(tree)
     else:
@@ -236,8 +233,6 @@ def _check_tree(tree: Any, n_objects: int) -> _Tree:
 
 
 def _merges_of_linkage(tree: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    from scipy.cluster.hierarchy import is_valid_linkage
-
     linkage = np.asarray(tree)
     if linkage.ndim != 2 or linkage.shape[1] != 4:
         raise ValueError(
@@ -268,7 +263,7 @@ def _merges_of_estimator(estimator: Any) -> tuple[NDArray[np.int64], NDArray[np.
             f"{len(children)}. Fit AgglomerativeClustering with compute_full_tree=True."
         )
     heights = np.asarray(estimator.distances_, dtype=np.float64)
-    # The compiled code follows these numbers without looking.
+    # Compiled code does not check these numbers.
     is_tree = np.array_equal(np.sort(children, axis=None), np.arange(2 * len(children)))
     in_order = (children < n_leaves + np.arange(len(children))[:, None]).all()
     if not is_tree or not in_order or heights.shape != (len(children),):

@@ -9,10 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from coterie._checks import check_choice, check_integer
+from coterie._checks import check_choice, check_integer, check_random_state
 from coterie._limits import memory_limit_bytes, one_thread
 from coterie._progress import track_progress
 from coterie._reading import check_table

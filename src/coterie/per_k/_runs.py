@@ -14,7 +14,7 @@ from coterie._progress import track_progress
 from coterie.choosing._resampling import runs_on_parts
 from coterie.ensemble import Ensemble
 from coterie.generation._parallel import run_unordered
-from coterie.generation._randomized import count_range
+from coterie.generation._parameters import count_range
 from coterie.generation._runs import Recipe, draw_run, number_parameter
 from coterie.per_k._clusterers import NMFClustering, on_distances
 from coterie.per_k._distances import Metric, check_distances, distance_matrix

@@ -1,4 +1,4 @@
-"""Tables as people have them: columns of all kinds in, numbers of fair weight out."""
+"""Preparing tables: columns of any kind become features of comparable weight."""
 
 from coterie.preparation._columns import Column
 from coterie.preparation._expression import ExpressionPreparation

@@ -1,4 +1,4 @@
-"""One column: what it is, and how its cells become numbers of fair weight.
+"""One column: what it is, and how its cells become numbers of comparable weight.
 
 A standardised number has an expected squared difference of 2 between two random rows. Every other
 column is scaled to the same figure.
@@ -55,12 +55,12 @@ _ID_NAME = re.compile(
 _ID_CAMEL = re.compile(r"[a-z](Id|ID|Ids|IDs)$")
 
 
-_NOWHERE = -1
+_UNKNOWN = -1
 
 
 @dataclass
 class Column:
-    """What a column is, and how it is treated; in words first."""
+    """What a column is, and how its cells become features."""
 
     name: str
     kind: str
@@ -156,9 +156,9 @@ class Column:
         return shares, [f"{self.name} = {place}" for place in places]
 
     def _level_codes(self, cells: Cells) -> NDArray[np.intp]:
-        """Return the place of each cell among the levels; -1 for a level that was not there."""
+        """Return the position of each cell's level; -1 for a level that was not fitted."""
         place = {level: i for i, level in enumerate(self.levels)}
-        elsewhere = len(self.levels) if self.has_other else _NOWHERE
+        elsewhere = len(self.levels) if self.has_other else _UNKNOWN
         values = _level_names(cells)
         return np.fromiter((place.get(value, elsewhere) for value in values), np.intp, len(values))
 
@@ -168,7 +168,7 @@ class Column:
             at = i + len(self.shares) - self.n_out
             out[:, i] = ((codes == at) - self.shares[at]) * self.weight
         if self.n_out == 1:  # neither of the two levels: the middle
-            out[codes == _NOWHERE, 0] = 0
+            out[codes == _UNKNOWN, 0] = 0
 
 
 def fit_column(name: str, cells: Cells, *, position: int, scale: str | None, named: bool) -> Column:
@@ -304,7 +304,7 @@ def _fit_category(name: str, cells: Cells, named: bool) -> Column:
 
 
 def _fair_variance(shares: Iterable[float]) -> float:
-    """Return the share of pairs of rows at different levels, bounded from below."""
+    """Return the share of pairs of rows with different levels, at least a lower bound."""
     different = 1 - sum(share**2 for share in shares)
     return max(different, 2 * _LOWEST_VARIANCE)
 

@@ -1,4 +1,4 @@
-"""Wide tables: columns of one unit, word counts, and fewer components of both."""
+"""Wide tables: columns of one unit, word counts, and reduction to components."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def are_counts(matrix: Any) -> bool:
 
 
 def share_unit(columns: list[Column], matrix: Any) -> bool:
-    """Scale the number columns of a wide table by one common factor; return whether that is fair.
+    """Scale the numbers of a wide table by one factor if they share a unit; return whether they do.
 
     The many columns of a wide table are mostly measured alike: genes, pixels, sensors. Scaling
     each by itself would raise the noise of those that hardly vary. Where they vary too

@@ -34,7 +34,7 @@ _REASONS = {"empty": "nearly all cells missing", "text": "free text"}
 
 
 class TablePreparation(TransformerMixin, BaseEstimator):
-    """Turn a table of numbers, categories and dates into features of fair weight.
+    """Turn a table of numbers, categories and dates into features of comparable weight.
 
     Every number counts as much as any other: the expected squared difference of two random rows
     is 2. Categories and columns of two values count an eighth of that each, because their levels

@@ -15,14 +15,14 @@ _MOST_DOTS = 1_000
 _MOST_ROWS = 300
 _MOST_GROUPS = 6
 _CAPTIONS = {
-    "lifetime": "Lifetime of each number of clusters: the share of votes between the merge that "
-    "makes them and the merge that ends them. The longest is the number that EAC takes.",
+    "lifetime": "Lifetime of each number of clusters: the range of thresholds at which the tree "
+    "is cut into that many. The longest is best.",
     "score": "Score of each number of clusters: the mean silhouette times the isolation of the "
-    "least isolated cluster. The largest number within 3 % of the highest was taken.",
-    "likelihood": "Log-likelihood of the last tree cut into each number of clusters; the highest "
-    "is where merging any two clusters would lower it.",
-    "criterion": "The criterion by which the method chooses, for each number of clusters that it "
-    "tried; the {best} is best.",
+    "least isolated cluster. The largest number within 3 % of the highest score was chosen.",
+    "likelihood": "Log-likelihood of the tree cut into each number of clusters. The highest is "
+    "best.",
+    "criterion": "The criterion of the method for each number of clusters that it tried. The "
+    "{best} is best.",
 }
 
 
@@ -142,39 +142,42 @@ def trust_chart(summary: dict[str, Any]) -> dict[str, Any]:
     if weighed:
         chart |= {
             "label": "Reliability of the partitions",
-            "x_name": "r: puts together what is apart in the consensus",
-            "y_name": "ρ: puts together what belongs together",
+            "x_name": "r: how often it joins objects of different clusters",
+            "y_name": "ρ: how often it joins objects of the same cluster",
             "diagonal": [at_x(0), at_y(0), at_x(far), at_y(far)],
-            "caption": "Each dot is a partition; best is top left, and on the dashed line a "
-            "partition says nothing. The area is the weight of its vote for together." + left_out,
-            "words": _words_on_weights(rows),
+            "caption": "Each dot is a partition, and its area is the weight of the partition. Top "
+            "left is best; a partition on the dashed line carries no information." + left_out,
+            "words": _words_on_weights(summary),
         }
     else:
         chart |= {
             "label": "Agreement of the partitions with the consensus",
             "x_name": "clusters of the partition",
             "y_name": "NMI with the consensus",
-            "caption": "Each dot is a partition. Those that agree little with the consensus are "
-            "the ones that the others overruled." + left_out,
+            "caption": "Each dot is a partition. Partitions with a low value were outvoted by the "
+            "others." + left_out,
             "words": _words_on_agreement(summary),
         }
     chart |= _table(ranked[:_MOST_ROWS], weighed)
     return chart
 
 
-def _words_on_weights(rows: list[dict[str, Any]]) -> str:
-    weight = np.array([row["weight"] for row in rows])
+def _words_on_weights(summary: dict[str, Any]) -> str:
+    weight = np.array([row["weight"] for row in summary["partitions"]])
     against = int((weight < 0).sum())
     idle = int((np.abs(weight) < 0.1).sum())
     text = (
-        f"LACA learned how reliable each partition is. A vote for together weighs "
-        f"{weight.max():.1f} in the most trusted partition and {weight.min():.1f} in the least "
-        f"(median {np.median(weight):.1f})."
+        f"{summary['consensus']['method']} estimates how reliable each partition is. Weights go "
+        f"from {weight.min():.1f} (least reliable) to {weight.max():.1f} (most reliable), with a "
+        f"median of {np.median(weight):.1f}."
     )
     if idle:
-        text += f" {idle} of {len(weight)} have hardly any weight (below 0.1)."
+        text += f" {idle} of {len(weight)} have almost no weight (below 0.1)."
     if against:
-        text += f" {against} vote against themselves: what they put together counts for apart."
+        text += (
+            f" {against} {'has' if against == 1 else 'have'} a negative weight: two objects that "
+            "such a partition puts together count as more likely apart."
+        )
     return text
 
 
@@ -188,10 +191,10 @@ def _words_on_agreement(summary: dict[str, Any]) -> str:
     groups = summary["groups"]
     if groups and len(groups) > 1:
         first = sorted(groups, key=lambda row: -row["share"])[:_MOST_GROUPS]
-        shares = ", ".join(f"{row['group']} with {100 * row['share']:.0f} %" for row in first)
-        trust = f"Of all pairs of objects, {method} trusted {shares}."
+        shares = ", ".join(f"{row['group']} ({100 * row['share']:.0f} %)" for row in first)
+        trust = f"{method} decided the pairs of objects by {shares}."
     else:
-        trust = f"{method} does not weigh one partition against another."
+        trust = f"{method} has no weight per partition."
     return (
         f"{trust} The partitions have {clusters} clusters and share a normalised mutual "
         f"information of {nmi.min():.2f} to {nmi.max():.2f} (median {np.median(nmi):.2f}) with "

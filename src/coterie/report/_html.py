@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from coterie.report._charts import choice_chart, trust_chart
 from coterie.report._leaderboard import leaderboard
+from coterie.report._summary import FORMAT
 from coterie.report._words import count
 from coterie.views._palette import PALETTE
 
@@ -38,7 +39,7 @@ _PROJECTION_TITLES = {
 
 
 def check_report_extra() -> None:
-    """Raise ImportError that names the extra if a package the report needs is not there."""
+    """Raise ImportError with the name of the extra if jinja2 is not installed."""
     if find_spec("jinja2") is None:
         raise ImportError(
             'the report needs jinja2, which is not installed: pip install "coterie[report]"'
@@ -66,8 +67,6 @@ def render_html(summary: dict[str, Any]) -> str:
     ValueError
         If the summary is of another version.
     """
-    from coterie.report._summary import FORMAT
-
     if summary.get("format") != FORMAT:
         raise ValueError(
             f"summary must be of format {FORMAT}, as this version of coterie makes it; got "
@@ -144,7 +143,6 @@ def page_data(summary: dict[str, Any]) -> dict[str, Any]:
         "confidence": _packed(np.asarray(objects["confidence"], dtype="<f4"), "f4"),
         "runner_up": _whole([0 if c is None else c + 1 for c in objects["runner_up"]]),
         "truth": _classes(objects["truth"]),
-        "source": summary["source"],
         "agreement": cuts["agreement"],
         "scores": cuts["scores"],
         "palette": PALETTE,
@@ -163,7 +161,7 @@ def _pictures(summary: dict[str, Any]) -> dict[str, Any]:
     labels = np.asarray(heat_map["labels"], dtype=np.int64).T  # object by object
     wide = labels.max() >= 255
     missing = 65535 if wide else 255
-    if labels.max() >= 65535:  # nobody can tell so many colours, but pairs must stay right
+    if labels.max() >= 65535:  # codes of two bytes: number the labels of the shown objects anew
         labels, missing, wide = _renumbered(labels), 65535, True
     codes = np.where(labels < 0, missing, labels)
     percent = np.asarray(heat_map["percent"], dtype=np.uint8)
@@ -195,7 +193,7 @@ def _renumbered(labels: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _whole(values: ArrayLike) -> dict[str, str]:
-    """Pack numbers from 0 in as few bytes as hold them."""
+    """Pack non-negative integers in 1, 2 or 4 bytes each, the fewest that hold them."""
     array = np.asarray(values)
     most = int(array.max())
     kind = "u1" if most < 256 else "u2" if most < 65536 else "u4"
@@ -244,7 +242,7 @@ def _projection_words(summary: dict[str, Any]) -> str:
         return f"{across} to the right{upwards}. Colours and shapes are clusters, numbered."
     return (
         "A spectral embedding of the labels: objects that share many clusters are near each "
-        "other; directions have no units. Colours and shapes are clusters, numbered."
+        "other. The directions have no units. Colours and shapes are clusters, numbered."
     )
 
 

@@ -8,13 +8,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import sklearn
 from numpy.typing import ArrayLike, NDArray
 
+from coterie import __version__, metrics
 from coterie.choosing import ClusterNumbers, ClusterTrust, cautions, cluster_trust, find_gap
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._votes import ClusterVotes
 from coterie.ensemble import Ensemble
 from coterie.generation._runs import name_of
+from coterie.metrics._tables import nmi_of, tables_with
 from coterie.report._words import (
     BY_SCORE,
     describe_base,
@@ -132,7 +135,6 @@ def summarize(
     trust = cluster_trust(consensus, random_state=0)
     ensemble, labels = consensus.ensemble_, consensus.labels_
     names = _names(ids, ensemble.n_objects)
-    words = method_words(consensus)
     partitions = _partitions(consensus, generator)
     runner_up = _runner_up(consensus)
     summary: dict[str, Any] = {
@@ -145,28 +147,14 @@ def summarize(
         "reason": reason_for_number(consensus, cluster_numbers),
         "choice": _choice(consensus, cluster_numbers),
         "cluster_numbers": None if cluster_numbers is None else cluster_numbers.as_dict(cdf=False),
-        "consensus": {
-            "method": type(consensus).__name__,
-            "parameters": _plain(consensus.get_params(deep=False)),
-            "words": words.name,
-            "number": words.number if cluster_numbers is None else BY_SCORE,
-            "confidence": words.confidence,
-            "references": list(words.references),
-            "converged": _plain(getattr(consensus, "converged_", None)),
-            "n_iter": _plain(getattr(consensus, "n_iter_", None)),
-        },
+        "consensus": _method(consensus, cluster_numbers),
         "agreement": {
             "anmi": _mean(row["nmi"] for row in partitions),
             "confidence": _rounded(consensus.confidence_.mean()),
         },
         "scores": None if truth is None else _scores(truth, labels),
         "clusters": _clusters(consensus, trust),
-        "ensemble": {
-            "n_partitions": ensemble.n_partitions,
-            "n_clusters": [int(ensemble.n_clusters.min()), int(ensemble.n_clusters.max())],
-            "n_patterns": len(ensemble.patterns.counts),
-            "missing": _rounded(np.mean(ensemble.labels < 0)),
-        },
+        "ensemble": _ensemble(ensemble),
         "generation": None if generator is None else _generation(generator, preparation, seed),
         "excluded": [str(name) for name in excluded],
         "n_imputed": int(n_imputed),
@@ -193,15 +181,37 @@ def summarize(
     if pictures:
         cuts = cut_at_numbers(consensus, numbers)
         summary["cuts"] = _cuts(cuts, consensus, truth)
-        original = X if original is None else original
-        if original is None:
-            called = None
-        else:
+        original, called = X if original is None else original, None
+        if original is not None:
             values = _dense(original, ensemble.n_objects)
             called = _feature_names(feature_names, generator, values.shape[1])
             summary["profiles"] = profiles(values, called, cuts, int(consensus.n_clusters_))
         summary |= _pictures(consensus, X, called)
     return summary
+
+
+def _method(consensus: Any, numbers: ClusterNumbers | None) -> dict[str, Any]:
+    """Return what is told about the consensus method, with its parameters."""
+    words = method_words(consensus)
+    return {
+        "method": type(consensus).__name__,
+        "parameters": _plain(consensus.get_params(deep=False)),
+        "words": words.name,
+        "number": words.number if numbers is None else BY_SCORE,
+        "confidence": words.confidence,
+        "references": list(words.references),
+        "converged": _plain(getattr(consensus, "converged_", None)),
+        "n_iter": _plain(getattr(consensus, "n_iter_", None)),
+    }
+
+
+def _ensemble(ensemble: Ensemble) -> dict[str, Any]:
+    return {
+        "n_partitions": ensemble.n_partitions,
+        "n_clusters": [int(ensemble.n_clusters.min()), int(ensemble.n_clusters.max())],
+        "n_patterns": len(ensemble.patterns.counts),
+        "missing": _rounded(np.mean(ensemble.labels < 0)),
+    }
 
 
 def _names(ids: Sequence[Any] | NDArray[Any] | None, n_objects: int) -> list[Any]:
@@ -257,8 +267,6 @@ def _partitions(consensus: Any, generator: Any) -> list[dict[str, Any]]:
 
 def _agreement_of(labels: NDArray[np.int64], ensemble: Ensemble) -> list[float | None]:
     """Return the NMI of labels with each partition."""
-    from coterie.metrics._tables import nmi_of, tables_with
-
     return [
         _rounded(nmi) for nmi in nmi_of(tables_with(labels, ensemble.labels, ensemble.n_clusters))
     ]
@@ -299,7 +307,7 @@ def _doubtful(
     runner_up: list[int | None],
     truth: Sequence[Any] | NDArray[Any] | None,
 ) -> list[dict[str, Any]]:
-    """Return the objects of least confidence, those in no doubt left out."""
+    """Return the objects of lowest confidence; those of confidence 1 are left out."""
     confidence = consensus.confidence_
     lowest = np.argsort(confidence, kind="stable")[:_MOST_DOUBTFUL]
     return [
@@ -341,8 +349,6 @@ def _choice(consensus: Any, numbers: ClusterNumbers | None) -> dict[str, Any] | 
 
 
 def _scores(truth: Sequence[Any] | NDArray[Any], labels: NDArray[np.int64]) -> dict[str, Any]:
-    from coterie import metrics
-
     if len(truth) != len(labels):
         raise ValueError(f"truth must have one class per object ({len(labels)}); got {len(truth)}.")
     texts = _texts(truth)
@@ -378,12 +384,8 @@ def _part(value: Any) -> str:
 
 
 def _versions(made: bool) -> dict[str, str]:
-    import coterie
-
-    versions = {"coterie": coterie.__version__, "Python": platform.python_version()}
+    versions = {"coterie": __version__, "Python": platform.python_version()}
     if made:
-        import sklearn
-
         versions["scikit-learn"] = sklearn.__version__
     return versions
 
@@ -427,7 +429,7 @@ def _pictures(consensus: Any, X: ArrayLike | None, names: list[str] | None) -> d
     blocks = mean_blocks(ensemble, order, _BLOCKS)
     features = None if X is None else _dense(X, n, shown)
     with warnings.catch_warnings():
-        # A partition that saw none of a sample is left out of it, and nobody need know.
+        # A partition that labels no object of the sample is left out: no need to warn.
         warnings.simplefilter("ignore")
         place = place_objects(ensemble.take(shown), features, names)
     return {

@@ -64,7 +64,7 @@ def describe_base(estimator: Any) -> str:
 
 
 def reason_for_number(consensus: Any, numbers: ClusterNumbers | None = None) -> str:
-    """Return why there are as many clusters as there are, as a sentence or two."""
+    """Return why the result has this number of clusters, in a sentence or two."""
     if numbers is not None:
         return numbers.reason
     k = consensus.n_clusters_
@@ -72,21 +72,20 @@ def reason_for_number(consensus: Any, numbers: ClusterNumbers | None = None) -> 
         return f"{count(k, 'cluster')} as asked for."
     cls = type(consensus).__name__
     if k == 1 < consensus.ensemble_.n_objects and (consensus.ensemble_.n_clusters == 1).all():
-        return "1 cluster: no partition puts two objects apart."
-    lifetimes = getattr(consensus, "n_clusters_curve_", None)
-    if lifetimes is None or lifetimes.name != "lifetime":
-        return f"{cls} found {count(k, 'cluster')}; the number is {method_words(consensus).number}."
-    if not len(lifetimes):
-        return f"{count(k, 'cluster')}: too few objects for a choice by lifetime."
-    text = (
-        f"{cls} found {count(k, 'cluster')}, the number that lasts longest as the tree is cut "
-        f"(lifetime {lifetimes[k]:.3f}"
-    )
-    others = [(life, -number) for number, life in lifetimes.items() if number != k]
+        return "1 cluster: every partition puts all objects together."
+    text = f"{cls} found {count(k, 'cluster')}; the number is {method_words(consensus).number}"
+    curve = getattr(consensus, "n_clusters_curve_", None)
+    if curve is not None and not len(curve):
+        return f"{count(k, 'cluster')}: too few objects for a choice."
+    if curve is None or k not in curve:
+        return f"{text}."
+    text += f" ({curve.name} {_digits(curve[k])}"
+    sign = 1 if curve.larger_is_better else -1
+    others = [(sign * value, -number) for number, value in curve.items() if number != k]
     if others:
-        life, number = max(others)
-        text += f"; the next longest is {life:.3f}, for {-number} clusters"
-    return text + ")."
+        value, number = max(others)
+        text += f"; the next best is {_digits(sign * value)}, for {count(-number, 'cluster')}"
+    return f"{text})."
 
 
 def methods_text(summary: dict[str, Any]) -> tuple[str, list[str]]:
@@ -95,8 +94,8 @@ def methods_text(summary: dict[str, Any]) -> tuple[str, list[str]]:
     ensemble, agreement = summary["ensemble"], summary["agreement"]
     if ensemble["missing"] > 0:
         sentences.append(
-            f"{_percent(ensemble['missing'])} of the labels are missing; a partition counts only "
-            "for pairs of objects of which it saw both."
+            f"{_percent(ensemble['missing'])} of the labels are missing; a partition counts for a "
+            "pair of objects only if it labels both."
         )
     sentences.append(f"The partitions were combined by {summary['consensus']['words']}.")
     k = count(summary["n_clusters"], "cluster")
@@ -184,6 +183,10 @@ def _convergence(consensus: dict[str, Any]) -> list[str]:
 def count(n: int, noun: str) -> str:
     """Return '1 cluster', '2 clusters', '12,000 objects'."""
     return f"{n:,} {noun}" + ("" if n == 1 else "s")
+
+
+def _digits(value: float) -> str:
+    return f"{value:.3f}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
 def _percent(share: float) -> str:

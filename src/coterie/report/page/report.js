@@ -58,7 +58,7 @@
   const palette = data.palette.map((hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)));
   const SHAPES = 6;
   const hues = matchColours();
-  // After the last colour they come again, darker and then lighter.
+  // After the last colour they repeat, darker and then lighter.
   const TONES = [[0, 0, 0], [0, 0, 0], [255, 255, 255]];
   const colour = (c) => {
     const round = Math.floor(hues[at][c] / palette.length) % TONES.length;
@@ -171,9 +171,9 @@
       return [together, both];
     }
 
-    // Each cell: the objects it stands for, by their places in the order, from and to (not
-    // included), and the one in the middle.
-    function lay(start, size) {
+    // Cells of a row of objects: positions from (included) to (not included), the middle object,
+    // and how many objects the cell stands for.
+    function cellsOf(start, size) {
       const count = Math.min(size, MOST);
       const runs = [];
       for (let c = 0; c < count; c++) {
@@ -184,7 +184,7 @@
       return runs;
     }
 
-    function layBlocks() {
+    function blockCells() {
       const runs = [];
       for (let b = 0; b < n_blocks; b++) {
         const place = (edges[b] + edges[b + 1] - 1) / 2;
@@ -196,14 +196,14 @@
 
     function compute() {
       if (view.size === m && m > n_blocks) {
-        const runs = layBlocks();
+        const runs = blockCells();
         const values = new Uint8Array(n_blocks * n_blocks);
         for (let a = 0, t = 0; a < n_blocks; a++)
           for (let b = 0; b <= a; b++, t++) values[a * n_blocks + b] = values[b * n_blocks + a] = triangle[t];
         return { rows: runs, columns: runs, values, exact: true };
       }
-      const rows = lay(view.y, view.size);
-      const columns = lay(view.x, view.size);
+      const rows = cellsOf(view.y, view.size);
+      const columns = cellsOf(view.x, view.size);
       const values = new Uint8Array(rows.length * columns.length);
       const symmetric = view.x === view.y;
       // Of a cell that stands for many pairs, up to four are looked at.
@@ -325,7 +325,7 @@
       context.strokeRect(x - 1, y - 1, Math.max(wide, 4) + 2, Math.max(high, 4) + 2);
     }
 
-    function tell() {
+    function updateReadout() {
       const out = $("heat-readout");
       if (!cursor) {
         out.textContent = out.dataset.hint;
@@ -355,7 +355,7 @@
       const within = (x, most) => Math.max(0, Math.min(most - 1, x));
       cursor = { row: within(row, cells.rows.length), column: within(column, cells.columns.length) };
       draw();
-      tell();
+      updateReadout();
       if (map) map.mark([shown[cells.rows[cursor.row].middle], shown[cells.columns[cursor.column].middle]]);
     }
 
@@ -382,7 +382,7 @@
       $("heat-out").disabled = size === m;
       $("heat-in").disabled = size <= Math.min(8, m);
       draw();
-      tell();
+      updateReadout();
     }
 
     function cellAt(event) {
@@ -421,7 +421,7 @@
       if (document.activeElement === canvas) return;
       cursor = null;
       draw();
-      tell();
+      updateReadout();
       if (map) map.mark([]);
     });
     canvas.addEventListener("dblclick", (event) => {
@@ -431,7 +431,7 @@
     canvas.addEventListener(
       "wheel",
       (event) => {
-        // Only where it is meant: else the wheel scrolls the page, as everywhere.
+        // Zoom only where the picture has the focus; otherwise the wheel scrolls the page.
         if (document.activeElement !== canvas && !event.ctrlKey) return;
         event.preventDefault();
         const cell = cellAt(event);
@@ -462,7 +462,7 @@
     canvas.addEventListener("blur", () => {
       cursor = null;
       draw();
-      tell();
+      updateReadout();
       if (map) map.mark([]);
     });
     const middle = (factor) => () => {
@@ -489,12 +489,12 @@
       });
       cursor = { row: best, column: best };
       draw();
-      tell();
+      updateReadout();
       return true;
     }
 
     $("heat-whole").disabled = $("heat-out").disabled = true;
-    return { draw, point, tell, resize: draw };
+    return { draw, point, updateReadout };
   })();
 
   // --- map of the objects -------------------------------------------------------------------
@@ -542,7 +542,7 @@
     let size = { width: 300, height: 300 };
     let marked = [];
     let reading = -1;
-    let stressed = -1; // the cluster that is drawn strongly; -1: all
+    let highlighted = -1; // the cluster that is drawn strongly; -1: all
     const px = (s) => LEFT + PAD + ((x[s] - lowX) / wideX) * (size.width - LEFT - 2 * PAD);
     const py = (s) => size.height - BOTTOM - PAD - ((y[s] - lowY) / wideY) * (size.height - BOTTOM - 2 * PAD);
 
@@ -603,7 +603,7 @@
       const full = m <= 300 ? 0.85 : 0.65;
       for (let s = 0; s < m; s++) {
         const c = clusterOf(shown[s]);
-        context.globalAlpha = stressed < 0 || c === stressed ? full : 0.08;
+        context.globalAlpha = highlighted < 0 || c === highlighted ? full : 0.08;
         context.fillStyle = css(strong(c));
         mark(context, c, px(s), py(s), r);
       }
@@ -623,7 +623,7 @@
       if (marked.length === 1 && whereShown.has(marked[0])) lines(context, whereShown.get(marked[0]), r);
     }
 
-    // Lines from the frame to the one object that is marked: a ring alone is lost among many.
+    // Lines from the frame to a single marked object: a ring alone is hard to find.
     function lines(context, s, r) {
       context.lineWidth = 1;
       context.globalAlpha = 0.5;
@@ -636,8 +636,8 @@
       context.globalAlpha = 1;
     }
 
-    // The number of a cluster stands at the object nearest to its middle: that of a bent one may
-    // lie in another. Where numbers would cover each other, that of the larger cluster is drawn.
+    // The number of a cluster is drawn at the object nearest to the cluster's median, which lies in
+    // the cluster even if it is bent. Of numbers that overlap, that of the larger cluster is drawn.
     function number(context, look) {
       const members = new Map();
       for (let s = 0; s < m; s++) {
@@ -654,7 +654,7 @@
       const taken = [];
       for (const c of Array.from(members.keys()).sort((a, b) => a - b)) {
         const list = members.get(c);
-        if (stressed >= 0 && c !== stressed) continue;
+        if (highlighted >= 0 && c !== highlighted) continue;
         const mx = median(list, px);
         const my = median(list, py);
         const far = (s) => (px(s) - mx) ** 2 + (py(s) - my) ** 2;
@@ -672,7 +672,7 @@
       }
     }
 
-    function tell(s) {
+    function updateReadout(s) {
       reading = s;
       marked = s < 0 ? [] : [shown[s]];
       readout.textContent = s < 0 ? readout.dataset.hint : described(shown[s]) + ".";
@@ -693,12 +693,12 @@
             best = s;
           }
         }
-        if (best !== reading) tell(best);
+        if (best !== reading) updateReadout(best);
       });
       canvas.addEventListener("pointerleave", () => {
-        if (document.activeElement !== canvas) tell(-1);
+        if (document.activeElement !== canvas) updateReadout(-1);
       });
-      canvas.addEventListener("blur", () => tell(-1));
+      canvas.addEventListener("blur", () => updateReadout(-1));
       const byX = Array.from(shown.keys()).sort((a, b) => x[a] - x[b] || a - b);
       canvas.addEventListener("keydown", (event) => {
         const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
@@ -706,21 +706,21 @@
         event.preventDefault();
         const step = steps[event.key] * (event.shiftKey ? 10 : 1);
         const here = reading < 0 ? (step > 0 ? -1 : m) : byX.indexOf(reading);
-        tell(byX[Math.max(0, Math.min(m - 1, here + step))]);
+        updateReadout(byX[Math.max(0, Math.min(m - 1, here + step))]);
       });
       readout.textContent = readout.dataset.hint;
     }
     return {
       draw,
-      say(words) {
+      setReadout(words) {
         readout.textContent = words;
       },
       mark(objects) {
         marked = objects;
         draw();
       },
-      stress(cluster) {
-        stressed = cluster;
+      highlight(cluster) {
+        highlighted = cluster;
         draw();
       },
     };
@@ -747,13 +747,13 @@
       const [i, hits] = find($("find").value, turn);
       if (i < 0) {
         map.mark([]);
-        map.say($("find").value.trim() ? "No object of this name." : $("map-readout").dataset.hint);
+        map.setReadout($("find").value.trim() ? "No object of this name." : $("map-readout").dataset.hint);
         return;
       }
       map.mark([i]);
       if (heat) heat.point(i);
       const more = hits > 1 ? " (" + ((turn % hits) + 1) + " of " + thousands(hits) + "; Enter for the next)" : "";
-      map.say(described(i) + more + (whereShown.has(i) ? "." : ". It is not among the objects that are drawn."));
+      map.setReadout(described(i) + more + (whereShown.has(i) ? "." : ". It is not among the objects that are drawn."));
     };
     $("find").addEventListener("input", () => {
       turn = 0;
@@ -765,7 +765,7 @@
       search();
     });
     $("map-cluster").addEventListener("change", (event) =>
-      map.stress(event.target.value === "" ? -1 : Number(event.target.value)),
+      map.highlight(event.target.value === "" ? -1 : Number(event.target.value)),
     );
   }
 
@@ -993,7 +993,7 @@
     }
 
     sort();
-    return { renumber, draw };
+    return { renumber };
   })();
 
   // --- the number of clusters ---------------------------------------------------------------
@@ -1042,7 +1042,7 @@
       words.textContent = at === fitted ? "" : " (at " + several(data.fitted, "cluster") + ")";
     if (map) {
       offerClusters($("map-cluster"));
-      map.stress(-1);
+      map.highlight(-1);
     }
     drawFacts();
     redraw();
@@ -1050,7 +1050,7 @@
     drawClusters();
     drawProfiles();
     drawClasses();
-    if (heat) heat.tell();
+    if (heat) heat.updateReadout();
   }
 
   function redraw() {
@@ -1066,7 +1066,7 @@
     $("k-own").addEventListener("click", () => setNumber(fitted));
   }
 
-  // --- taking things away -------------------------------------------------------------------
+  // --- download and copy --------------------------------------------------------------------
 
   // Text that a spreadsheet would run as a formula gets a quote in front.
   function field(text) {

@@ -1,0 +1,1 @@
+"""Random attacks on coterie: `python tests/soak`, or ``make soak``."""
