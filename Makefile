@@ -51,6 +51,7 @@ bench: $(VENV)/.bench
 
 # SOAK_MINUTES=60 SOAK_SEED=7 make soak: longer, with other random numbers.
 soak: $(VENV)/.dev
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --group soak
 	$(BIN)/python tests/soak
 
 # Gallery scripts run once and again when they change; `make clean` forgets them.

@@ -236,7 +236,7 @@ def test_attributes_cover_unlabelled_objects(name):
 
 
 @may_warn
-@pytest.mark.parametrize("name", ["peace", "baum_eagon"])
+@every_method
 def test_few_objects_and_one_without_labels(name):
     """Nothing to compare among numbers of clusters: once an error in extending the curve."""
     fitted = make(name, 1).fit([[0, 0], [1, 1], [-1, -1]])
@@ -244,7 +244,7 @@ def test_few_objects_and_one_without_labels(name):
 
 
 @may_warn
-@every_method
+@pytest.mark.parametrize("name", ["peace", "baum_eagon"])
 def test_start_with_unlabelled_objects(name):
     labels = np.array([[0, 0], [0, 0], [-1, -1], [1, 1], [1, 1]])
     start = np.array([[0.9, 0.1], [0.8, 0.2], [0.5, 0.5], [0.1, 0.9], [0.2, 0.8]])

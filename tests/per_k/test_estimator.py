@@ -1,5 +1,7 @@
 """One consensus for each number of clusters, against the definitions."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -7,6 +9,7 @@ from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import cdist, squareform
 from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.metrics import silhouette_score
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -176,26 +179,45 @@ def test_the_number_of_the_clusters_is_found_with_reasons():
     assert found.reasons_[0].startswith("4 clusters")
 
 
+def test_the_silhouette_is_that_of_the_consensus(fitted):
+    for k, labels in fitted.labels_.items():
+        distances = 1 - fitted.consensus_matrix(k)
+        np.fill_diagonal(distances, 0.0)
+        expected = silhouette_score(distances, labels, metric="precomputed")
+        assert fitted.silhouette_[k] == pytest.approx(expected)
+
+
+def test_tables_are_written(fitted, tmp_path):
+    files = fitted.save_tables(tmp_path / "out", [f"s{i}" for i in range(36)])
+    assert sorted(path.name for path in files) == sorted(
+        p.name for p in (tmp_path / "out").iterdir()
+    )
+    first, second = (tmp_path / "out" / "classes.csv").read_text().splitlines()[:2]
+    assert first == "item,k=2,k=3,k=4"
+    assert second == ",".join(["s0", *(str(fitted.labels_[k][0]) for k in (2, 3, 4))])
+    with pytest.raises(ValueError, match="names must have one name per object"):
+        fitted.save_tables(tmp_path, ["a"])
+
+
 def test_fit_predict_gives_the_best_number():
     X = lumps()
     pipeline = make_pipeline(StandardScaler(), small())
     assert metrics.ari(np.repeat(range(3), 12), pipeline.fit_predict(X)) == 1.0
 
 
-def test_only_k_means_takes_sparse_data():
+def test_distances_need_dense_data():
     X = np.maximum(lumps(), 0)
     dense, other = (small(estimator="kmeans").fit(M) for M in (X, sparse.csr_matrix(X)))
     assert metrics.ari(dense.labels_[3], other.labels_[3]) == 1.0
     with pytest.raises(TypeError, match=r"[Ss]parse"):
-        small().fit(sparse.csr_matrix(X))
+        small(estimator="hierarchical").fit(sparse.csr_matrix(X))
 
 
 # --- k-medoids --------------------------------------------------------------------------------
 
 
-def test_medoids_start_greedily_and_end_at_rest(seed):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(15, 2))
+def test_no_exchange_of_a_medoid_lowers_the_sum(seed):
+    X = np.random.default_rng(seed).normal(size=(15, 2))
     distances = cdist(X, X)
     for k, labels in zip([2, 3, 5], k_medoids(distances, [2, 3, 5]).T, strict=True):
         medoids = []
@@ -203,8 +225,10 @@ def test_medoids_start_greedily_and_end_at_rest(seed):
             members = np.flatnonzero(labels == c)
             medoids.append(members[np.argmin(distances[np.ix_(members, members)].sum(axis=1))])
         assert (np.argmin(distances[medoids], axis=0) == labels).all()
-        best = min(distances[i].sum() for i in range(15))
-        assert distances[medoids].min(axis=0).sum() < best
+        total = distances[medoids].min(axis=0).sum()
+        for place, other in product(range(k), range(15)):
+            exchanged = [*medoids[:place], other, *medoids[place + 1 :]]
+            assert distances[exchanged].min(axis=0).sum() >= total - 1e-9
 
 
 def test_equal_objects_keep_every_cluster():
@@ -236,7 +260,10 @@ def test_equal_objects_keep_every_cluster():
         ({"n_null": -1}, "n_null must be at least 0"),
         ({"max_samples": 2.0}, "max_samples must be a share"),
         ({"estimator": "nmf"}, "features of at least 0"),
-        ({"memory_limit": 1000}, "the distances of all pairs of 36 objects"),
+        (
+            {"distance": "euclidean", "memory_limit": 1000},
+            "the distances of all pairs of 36 objects",
+        ),
     ],
 )
 def test_errors_name_parameter_and_rule(changes, message):

@@ -15,9 +15,8 @@ from typing import Any
 
 from soak.attacks import ATTACKS
 
-__all__ = ["HANG_SECONDS", "Crew"]
+__all__ = ["Crew"]
 
-HANG_SECONDS = 60.0
 START_SECONDS = 600.0  # the first case of a process compiles kernels
 _WORKER = """
 import sys, traceback
@@ -61,7 +60,7 @@ class Worker:
 
     def result(self) -> str | None:
         """Return what failed ("" for nothing); None while the case is running."""
-        allowed = START_SECONDS if self.is_new else HANG_SECONDS
+        allowed = START_SECONDS if self.is_new else ATTACKS[self.attack].patience
         if select.select([self.process.stdout], [], [], 0)[0]:
             line = self.process.stdout.readline()
             if line.startswith("done "):

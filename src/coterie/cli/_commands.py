@@ -27,6 +27,7 @@ from coterie.cli._options import (
     Quiet,
     RawText,
     Report,
+    Resampling,
     Seed,
     Separator,
     TableOptions,
@@ -220,6 +221,55 @@ def choose(
     question = Question(numbers, runs, null, alpha, seed, jobs)
     to = Destinations(as_json=as_json, quiet=quiet)
     choose_number(data, table, preparing, question, to, as_labels=as_labels, plot=plot)
+
+
+def monti(
+    data: Data,
+    *,
+    output: Annotated[
+        Path,
+        _output(
+            "--output",
+            "-o",
+            metavar="DIR",
+            help="Folder for the tables and report.html; made if needed.",
+            show_default=False,
+        ),
+    ],
+    table: TableOptions,
+    preparing: Preparing,
+    runs: Resampling,
+    annotate: Annotated[
+        list[str] | None,
+        _output(
+            "--annotate",
+            metavar="COLUMN",
+            help="Show this column beside the heat maps; it is not clustered by. Repeat for more.",
+        ),
+    ] = None,
+    matrices: Annotated[
+        bool, _output("--matrices", help="Also write the consensus matrix of each number.")
+    ] = False,
+    as_json: Json = False,
+    raw_text: RawText = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find one consensus for each number of clusters (Monti et al.), as ConsensusClusterPlus does.
+
+    Writes a folder of CSV tables (classes, item consensus, cluster consensus, PAC and areas, CDF)
+    and a report with CDF, delta area, tracking plot and consensus matrices. Prints the best
+    number and why, and says so if there seem to be no clusters.
+    """
+    from coterie.cli.monti import consensus_per_number
+
+    consensus_per_number(
+        *(data, output, table, preparing, runs),
+        annotate=annotate or (),
+        matrices=matrices,
+        as_json=as_json,
+        raw_text=raw_text,
+        quiet=quiet,
+    )
 
 
 def compare(
@@ -439,6 +489,7 @@ COMMANDS = (
     predict,
     consense,
     choose,
+    monti,
     compare,
     report,
     explain,

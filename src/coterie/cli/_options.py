@@ -313,6 +313,67 @@ class Partitioning(NamedTuple):
     ] = None
 
 
+class Resampling(NamedTuple):
+    """How one consensus for each number of clusters is made."""
+
+    max_k: Annotated[
+        int, _consensus("--max-k", "-k", metavar="K", min=2, help="Try 2 to K clusters.")
+    ] = 10
+    estimator: Annotated[
+        Literal["hierarchical", "kmeans", "kmedoids", "nmf", "spectral"] | None,
+        _consensus(
+            "--estimator", help="Base clusterer. Default: kmeans; with --distance hierarchical."
+        ),
+    ] = None
+    distance: Annotated[
+        str | None,
+        _consensus(
+            "--distance",
+            metavar="NAME",
+            help="Distance of two rows for hierarchical, kmedoids and spectral: pearson, "
+            "spearman, precomputed (the table is a square matrix of distances), or a metric of "
+            "SciPy such as euclidean. The first three imply --raw.",
+        ),
+    ] = None
+    resamples: Annotated[
+        int, _consensus("--resamples", metavar="N", min=2, help="Random parts of the data.")
+    ] = 100
+    max_samples: Annotated[
+        str,
+        _consensus(
+            "--max-samples", metavar="PART", help="Objects of a part: a share (0.8) or a number."
+        ),
+    ] = "0.8"
+    max_features: Annotated[
+        str | None,
+        _consensus(
+            "--max-features",
+            metavar="PART",
+            help="Features of a part: a share (0.8) or a number. Default: all.",
+        ),
+    ] = None
+    linkage: Annotated[
+        Literal["average", "complete", "single", "ward", "weighted"],
+        _consensus("--linkage", help="Linkage of the tree of the consensus."),
+    ] = "average"
+    inner_linkage: Annotated[
+        Literal["average", "complete", "single", "ward", "weighted"],
+        _consensus("--inner-linkage", help="Linkage of the base clusterer hierarchical."),
+    ] = "average"
+    null: Annotated[
+        int,
+        _consensus(
+            "--null",
+            metavar="N",
+            min=0,
+            help="Data sets without clusters to compare with (M3C), 25 or more. Each takes as "
+            "long as the analysis itself.",
+        ),
+    ] = 0
+    seed: Seed = 0
+    jobs: Jobs = None
+
+
 class Chosen(NamedTuple):
     """The consensus method, and the number of clusters."""
 

@@ -144,6 +144,25 @@ def mean_of_own(item: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray
     return np.divide(sums, sizes, out=np.full(len(sizes), np.nan), where=sizes > 1)
 
 
+def silhouette_of_items(
+    item: NDArray[np.float64], labels: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the silhouette of every object by the distance 1 - consensus.
+
+    The mean distance to a cluster is 1 - item consensus, so no matrix of pairs is needed. The
+    only member of a cluster has silhouette 0, as in scikit-learn.
+    """
+    places = np.arange(len(labels)), labels
+    own = 1.0 - item[places]
+    others = 1.0 - item
+    others[places] = np.inf
+    nearest = others.min(axis=1)
+    largest = np.maximum(own, nearest)
+    found = np.divide(nearest - own, largest, out=np.zeros(len(own)), where=largest > 0)
+    found[np.isnan(own) | np.isinf(nearest)] = 0.0
+    return found
+
+
 def _check_labels(labels: ArrayLike, n_objects: int) -> NDArray[np.int64]:
     labels = np.asarray(labels)
     if labels.shape != (n_objects,) or labels.dtype.kind not in "iu" or labels.min() < 0:

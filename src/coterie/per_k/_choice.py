@@ -7,13 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.choosing._structure import StructureTest
+from coterie.per_k._gap import Gap
 
 __all__ = ["Choice", "Evidence", "choose"]
 
 ALPHA = 0.05
 """Level of the comparison with data without clusters."""
-_TIE = 0.01  # PAC values that differ by less count as equal
+TIE = 0.01
+"""Silhouettes of the consensus that differ by less count as equal."""
 
 
 class Evidence(NamedTuple):
@@ -21,14 +22,15 @@ class Evidence(NamedTuple):
 
     numbers: NDArray[np.int64]
     pac: NDArray[np.float64]
-    delta_area: NDArray[np.float64]
+    silhouette: NDArray[np.float64]
     rcsi: NDArray[np.float64] | None
     p_values: NDArray[np.float64] | None
-    structure: StructureTest
+    n_null: int
+    gap: Gap
 
 
 class Choice(NamedTuple):
-    """The best number, whether it can be trusted, and why."""
+    """The best number, whether there are clusters, and why."""
 
     best: int
     has_clusters: bool
@@ -37,52 +39,66 @@ class Choice(NamedTuple):
 
 def choose(evidence: Evidence) -> Choice:
     """Return the best number of clusters and the reasons."""
-    place = _best_place(evidence)
+    place = best_place(evidence.silhouette)
     k = int(evidence.numbers[place])
-    reasons = [_why(evidence, place)]
-    null_agrees = evidence.p_values is None or bool(evidence.p_values[place] <= ALPHA)
-    has_clusters = evidence.structure.has_structure and null_agrees
+    null_words, refuted = _null_words(evidence)
+    has_clusters = evidence.gap.found and not refuted
+    reasons = [_why(evidence, place), null_words, evidence.gap.words]
     if not has_clusters:
-        reasons.insert(0, _no_clusters(evidence, place))
-    elif evidence.p_values is None:
-        reasons.append(
-            "PAC was not compared with data without clusters; n_null=25 or more does that."
-        )
-    reasons.append(evidence.structure.reason)
+        reasons.insert(0, _no_clusters(k, refuted))
     return Choice(k, has_clusters, reasons)
 
 
-def _best_place(evidence: Evidence) -> int:
-    """Return the position of the best number: the largest RCSI, else the lowest PAC."""
-    if evidence.rcsi is not None:
-        return int(np.argmax(np.round(evidence.rcsi, 9)))
-    return int(np.flatnonzero(evidence.pac <= evidence.pac.min() + _TIE)[-1])
+def best_place(silhouette: NDArray[np.float64]) -> int:
+    """Return the last local maximum that is within `TIE` of the highest value."""
+    padded = np.concatenate([[-np.inf], silhouette, [-np.inf]])
+    is_peak = (silhouette >= padded[:-2]) & (silhouette >= padded[2:])
+    return int(np.flatnonzero(is_peak & (silhouette >= silhouette.max() - TIE))[-1])
 
 
 def _why(evidence: Evidence, place: int) -> str:
-    k, pac = evidence.numbers[place], evidence.pac[place]
-    share = f"{100 * pac:.1f} % of the pairs are ambiguous (PAC)"
-    if evidence.rcsi is None or evidence.p_values is None:
-        return (
-            f"{k} clusters: {share}, the lowest of the numbers tried within {100 * _TIE:.0f} "
-            "percentage point; of equal ones the largest number."
-        )
-    return (
-        f"{k} clusters: {share}, which is lowest relative to data of the same covariance without "
-        f"clusters (RCSI {evidence.rcsi[place]:.2f}, p = {evidence.p_values[place]:.3g})."
+    k, silhouette, pac = (int(evidence.numbers[place]), evidence.silhouette, evidence.pac)
+    highest = int(evidence.numbers[np.argmax(silhouette)])
+    reason = (
+        f"{k} clusters: the silhouette of the consensus is {silhouette[place]:.2f}, the highest "
+        f"of the numbers tried; {100 * pac[place]:.1f} % of the pairs are ambiguous (PAC)."
     )
-
-
-def _no_clusters(evidence: Evidence, place: int) -> str:
-    p = None if evidence.p_values is None else evidence.p_values[place]
-    if p is not None and p > ALPHA:
-        why = (
-            "data of the same covariance without clusters give partitions as stable as these "
-            f"(p = {p:.3g})"
+    if highest != k:
+        reason = (
+            f"{k} clusters: the silhouette of the consensus has a peak of {silhouette[place]:.2f}, "
+            f"within {TIE} of the highest ({silhouette.max():.2f}, {highest} clusters); "
+            f"{100 * pac[place]:.1f} % of the pairs are ambiguous (PAC)."
         )
-    else:
-        why = "no emptier region lies between dense ones"
+    lowest = int(evidence.numbers[np.argmin(np.round(pac, 9))])
+    if lowest != k:
+        reason += f" PAC is lowest for {lowest} clusters."
+    return reason
+
+
+def _null_words(evidence: Evidence) -> tuple[str, bool]:
+    """Return what the comparison with data without clusters says, and whether it refutes them."""
+    p_values, rcsi = evidence.p_values, evidence.rcsi
+    if p_values is None or rcsi is None:
+        return "PAC was not compared with data without clusters: n_null=25 does that.", False
+    best = int(np.argmax(rcsi))
+    words = (
+        f"Compared with data of the same covariance without clusters, {evidence.numbers[best]} "
+        f"clusters stand out most (RCSI {rcsi[best]:.2f}, p = {p_values[best]:.3g})."
+    )
+    if p_values.min() <= ALPHA:
+        return words, False
+    if 1 / (1 + evidence.n_null) > ALPHA:
+        return f"{words} For a p-value of {ALPHA} n_null must be at least 19.", False
+    return words, True
+
+
+def _no_clusters(k: int, refuted: bool) -> str:
+    why = (
+        "data of the same covariance without clusters give partitions as stable as these"
+        if refuted
+        else "no emptier region lies between dense ones"
+    )
     return (
-        f"No clusters were found: {why}. The {evidence.numbers[place]} clusters cut a continuum "
-        "or noise; do not read them as groups."
+        f"No clusters were found: {why}. The {k} clusters cut a continuum or noise; do not read "
+        "them as groups."
     )

@@ -24,7 +24,7 @@ __all__ = ["DistanceClusterer", "NMFClustering", "cut_at", "k_medoids", "on_dist
 
 DistanceClusterer = Callable[[NDArray[np.float64], NDArray[np.int64], Draw], NDArray[np.int64]]
 
-_MAX_ROUNDS = 100  # of k-medoids
+_MAX_SWAPS = 1000  # of k-medoids
 _NEIGHBOURS = 10  # of the graph of spectral clustering
 
 
@@ -55,16 +55,15 @@ def cut_at(tree: NDArray[np.float64], numbers: ArrayLike) -> NDArray[np.int64]:
 
 
 def k_medoids(distances: NDArray[np.float64], numbers: ArrayLike) -> NDArray[np.int64]:
-    """Cluster around medoids, for each of the numbers of clusters; a column for each.
+    """Partition around medoids (PAM), for each of the numbers of clusters; a column for each.
 
-    The first medoids are those of PAM's build phase (Kaufman and Rousseeuw, 1990): the next
-    medoid lowers the sum of distances most. Then objects go to their nearest medoid, and each
-    cluster takes the member with the smallest sum of distances, until nothing changes. Ties go to
-    the smallest index.
+    The two phases of Kaufman and Rousseeuw (1990). Build: the next medoid lowers the sum of
+    distances to the nearest medoid most. Swap: the exchange of a medoid and another object that
+    lowers the sum most is made, until none lowers it. Ties go to the smallest index.
     """
     asked = [int(k) for k in np.asarray(numbers)]
     start = _build_medoids(distances, max(asked))
-    return np.column_stack([_alternate(distances, start[:k]) for k in asked])
+    return np.column_stack([_swap_medoids(distances, start[:k]) for k in asked])
 
 
 def _build_medoids(distances: NDArray[np.float64], k: int) -> NDArray[np.int64]:
@@ -78,18 +77,29 @@ def _build_medoids(distances: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     return np.array(medoids)
 
 
-def _alternate(distances: NDArray[np.float64], medoids: NDArray[np.int64]) -> NDArray[np.int64]:
+def _swap_medoids(distances: NDArray[np.float64], medoids: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Exchange medoids until no exchange lowers the sum of distances; return the labels."""
     medoids = medoids.copy()
-    for _ in range(_MAX_ROUNDS):
-        labels = np.argmin(distances[medoids], axis=0)
-        labels[medoids] = np.arange(len(medoids))  # equal objects may not empty a cluster
-        moved = medoids.copy()
-        for c in range(len(medoids)):
-            members = np.flatnonzero(labels == c)
-            moved[c] = members[np.argmin(distances[np.ix_(members, members)].sum(axis=1))]
-        if np.array_equal(moved, medoids):
+    everyone = np.arange(len(distances))
+    least_gain = 1e-12 * float(distances.sum()) / len(distances)
+    for _ in range(_MAX_SWAPS):
+        to_medoids = distances[medoids]
+        labels = np.argmin(to_medoids, axis=0)
+        nearest = to_medoids[labels, everyone]
+        to_medoids[labels, everyone] = np.inf
+        second = to_medoids.min(axis=0)
+        # Row h: what each object saves if h becomes a medoid, and what it costs it if its own
+        # medoid goes, too.
+        saved = np.minimum(distances - nearest, 0.0)
+        cost = np.minimum(distances, second) - nearest - saved
+        change = saved.sum(axis=1, keepdims=True) + cost @ np.eye(len(medoids))[labels]
+        change[medoids] = np.inf
+        new, old = np.unravel_index(int(np.argmin(change)), change.shape)
+        if not change[new, old] < -least_gain:
             break
-        medoids = moved
+        medoids[old] = new
+    labels = np.argmin(distances[medoids], axis=0)
+    labels[medoids] = np.arange(len(medoids))  # equal objects may not empty a cluster
     return labels
 
 

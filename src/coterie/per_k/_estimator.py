@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -13,20 +15,21 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie._checks import check_choice, check_integer, check_random_state
-from coterie._limits import memory_limit_bytes, one_thread
+from coterie._limits import memory_limit_bytes
 from coterie._progress import track_progress
 from coterie._reading import check_table
 from coterie.choosing._resampling import Distribution, area_growth, consensus_distribution
-from coterie.choosing._structure import StructureTest, structure_test
 from coterie.consensus._eac import EAC, LINKAGES
 from coterie.ensemble import Ensemble
 from coterie.metrics import item_consensus
-from coterie.metrics._consensus import mean_of_own
+from coterie.metrics._consensus import mean_of_own, silhouette_of_items
 from coterie.per_k._choice import Evidence, choose
-from coterie.per_k._distances import Metric, coordinates
+from coterie.per_k._distances import Metric
+from coterie.per_k._gap import find_gap
 from coterie.per_k._matching import match_numbers
 from coterie.per_k._null import compare_with_null, null_pac
 from coterie.per_k._runs import Runs
+from coterie.per_k._tables import write_tables
 
 __all__ = ["ConsensusPerK"]
 
@@ -45,8 +48,9 @@ class ConsensusPerK(ClusterMixin, BaseEstimator):
     ----------
     estimator : str or clusterer, optional
         The base clusterer: 'hierarchical', 'kmeans', 'kmedoids', 'nmf', 'spectral', or any
-        clusterer with a parameter `n_clusters` or `n_components`. Default: 'hierarchical', whose
-        tree is made once for each part and cut at every number.
+        clusterer with a parameter `n_clusters` or `n_components`. Default: 'kmeans' for features;
+        with a `distance` 'hierarchical', whose tree is made once for each part and cut at every
+        number.
     k_range : iterable of int, default=(2, 3, 4, 5, 6, 7, 8, 9, 10)
         Numbers of clusters, each of at least 2.
     n_resamples : int, default=100
@@ -94,19 +98,22 @@ class ConsensusPerK(ClusterMixin, BaseEstimator):
         Proportion of ambiguous pairs: consensus strictly between 0.1 and 0.9.
     area_, delta_area_ : dict of int to float
         Area under the CDF of the consensus, and its relative growth; for the smallest k the area.
+    silhouette_ : dict of int to float
+        Mean silhouette of the objects by the distance 1 - consensus.
     rcsi_, p_values_ : dict of int to float, or None
         With `n_null` above 0: log(mean PAC without clusters) - log(PAC), and the share of the
         data sets without clusters, the data counted as one, with a PAC as low.
     null_pac_ : ndarray of shape (n_null, len(k_range_)), or None
         PAC of each data set without clusters.
     best_k_ : int
-        The best number: highest RCSI, or without data sets to compare with the lowest PAC.
+        The number with the highest silhouette of the consensus; of local maxima that are lower
+        by at most 0.01 the one with the most clusters.
     has_clusters_ : bool
         Whether the data have clusters at all.
     reasons_ : list of str
         Why, in plain sentences.
     structure_ : StructureTest
-        Test for a gap between clusters, in the geometry of the distance.
+        Test for a gap between clusters, by the leading principal components of the features.
     n_features_in_ : int
         Number of features.
 
@@ -253,7 +260,8 @@ class ConsensusPerK(ClusterMixin, BaseEstimator):
         item : ndarray of shape (n_samples, k)
             The object itself is left out. See `coterie.metrics.item_consensus`.
         """
-        return item_consensus(self._ensemble(k), self.labels_[k])
+        self._ensemble(k)
+        return self._items[k].copy()
 
     def cluster_consensus(self, k: int) -> NDArray[np.float64]:
         """Return the mean consensus of the pairs of objects in each cluster.
@@ -285,6 +293,40 @@ class ConsensusPerK(ClusterMixin, BaseEstimator):
         self._ensemble(k)
         return self._distributions[k].cdf
 
+    def save_tables(
+        self,
+        folder: str | os.PathLike[str],
+        names: Sequence[Any] | None = None,
+        *,
+        matrices: bool = False,
+    ) -> list[Path]:
+        """Write the results as CSV tables.
+
+        numbers.csv has the criteria for each number of clusters, classes.csv and confidence.csv a
+        column for each number, cluster_consensus.csv and item_consensus.csv a row for each
+        cluster or object of each number, cdf.csv the distribution of the consensus.
+
+        Parameters
+        ----------
+        folder : path
+            Where to write; it is made if it is not there.
+        names : sequence of length n_samples, optional
+            Names of the objects. Default: their row numbers from 0.
+        matrices : bool, default=False
+            Also write the consensus matrix of each number.
+
+        Returns
+        -------
+        files : list of Path
+            What was written.
+        """
+        check_is_fitted(self)
+        n = len(self.labels_[self.best_k_])
+        names = range(n) if names is None else names
+        if len(names) != n:
+            raise ValueError(f"names must have one name per object ({n}); got {len(names)}.")
+        return write_tables(self, folder, list(names), matrices=matrices)
+
     # --- steps of fit ---------------------------------------------------------------------------
 
     def _make_runs(self) -> Runs:
@@ -293,8 +335,9 @@ class ConsensusPerK(ClusterMixin, BaseEstimator):
         check_choice("linkage", self.linkage, LINKAGES)
         check_choice("inner_linkage", self.inner_linkage, LINKAGES)
         memory_limit_bytes(self.memory_limit)
+        default = "kmeans" if self.distance is None else "hierarchical"
         runs = Runs(
-            "hierarchical" if self.estimator is None else self.estimator,
+            default if self.estimator is None else self.estimator,
             self.distance,
             self.inner_linkage,
             int(self.n_resamples),
@@ -307,10 +350,11 @@ class ConsensusPerK(ClusterMixin, BaseEstimator):
         return runs
 
     def _find_consensus(self) -> None:
-        """Set labels, confidence and trees for every number of clusters."""
+        """Set labels, confidence, trees and item consensus for every number of clusters."""
         self.labels_: dict[int, NDArray[np.int64]] = {}
         self.confidence_: dict[int, NDArray[np.float64]] = {}
         self.linkages_: dict[int, NDArray[np.float64]] = {}
+        self._items: dict[int, NDArray[np.float64]] = {}
         previous = None
         with track_progress("consensus", len(self.ensembles_)) as done:
             for k, ensemble in self.ensembles_.items():
@@ -319,6 +363,7 @@ class ConsensusPerK(ClusterMixin, BaseEstimator):
                 previous = labels if previous is None else match_numbers(previous, labels)
                 self.labels_[k] = previous
                 self.confidence_[k], self.linkages_[k] = model.confidence_, model.linkage_
+                self._items[k] = item_consensus(ensemble, previous)
                 done[0] += 1
 
     def _describe(self, runs: Runs, X: Any, seeds: list[int]) -> None:
@@ -340,8 +385,13 @@ class ConsensusPerK(ClusterMixin, BaseEstimator):
         self.delta_area_ = self._by_number(growth)
         self.rcsi_ = None if rcsi is None else self._by_number(rcsi)
         self.p_values_ = None if p_values is None else self._by_number(p_values)
-        self.structure_ = _test_structure(runs, X, seeds[2])
-        choice = choose(Evidence(numbers, pac, growth, rcsi, p_values, self.structure_))
+        gap = find_gap(runs, X, seeds[2])
+        self.structure_ = gap.features
+        silhouette = np.array(
+            [silhouette_of_items(i, self.labels_[k]).mean() for k, i in self._items.items()]
+        )
+        self.silhouette_ = self._by_number(silhouette)
+        choice = choose(Evidence(numbers, pac, silhouette, rcsi, p_values, int(self.n_null), gap))
         self.best_k_, self.has_clusters_, self.reasons_ = choice
 
     def _by_number(self, values: NDArray[np.float64]) -> dict[int, float]:
@@ -385,12 +435,3 @@ def _check_numbers(k_range: Iterable[int], n_drawn: int) -> NDArray[np.int64]:
             stacklevel=3,
         )
     return possible
-
-
-def _test_structure(runs: Runs, X: Any, seed: int) -> StructureTest:
-    """Test for a gap between clusters where the base clusterer looks for them."""
-    if hasattr(X, "toarray"):
-        return structure_test(X, random_state=seed)
-    places = coordinates(X, runs.metric) if runs.uses_distances else X
-    with one_thread():  # many small products: several threads would wait for each other
-        return structure_test(places, random_state=seed)

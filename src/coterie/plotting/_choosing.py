@@ -14,11 +14,13 @@ from coterie.choosing._resampling import AMBIGUOUS
 from coterie.plotting._style import SEQUENTIAL, get_axes, name_axes, tidy, whole_numbers
 from coterie.views._curves import CRITERION_NAMES, calibration_curve, scaled_criteria
 from coterie.views._palette import ACCENT, GREY, cluster_colour, cluster_marker
+from coterie.views._per_k import consensus_curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from coterie.choosing import ClusterNumbers, Comparison, MeanRanks
+    from coterie.per_k import ConsensusPerK
 
 __all__ = [
     "plot_agreement",
@@ -32,15 +34,18 @@ __all__ = [
 _MOST_LINES = 8  # that a legend can name
 
 
-def plot_consensus_cdf(numbers: ClusterNumbers, *, ax: Axes | None = None, most: int = 8) -> Axes:
+def plot_consensus_cdf(
+    numbers: ClusterNumbers | ConsensusPerK, *, ax: Axes | None = None, most: int = 8
+) -> Axes:
     """Draw for each number of clusters how the consensus of pairs is distributed.
 
     Parameters
     ----------
-    numbers : ClusterNumbers
-        Result of `coterie.how_many_clusters` with ``n_runs`` above 0. A curve that is flat
-        between 0 and 1 means that pairs are always together or never; PAC is its rise between
-        the dotted lines. A star marks the recommended number.
+    numbers : ClusterNumbers or ConsensusPerK
+        Result of `coterie.how_many_clusters` with ``n_runs`` above 0, or a fitted
+        `coterie.ConsensusPerK`. A curve that is flat between 0 and 1 means that pairs are always
+        together or never; PAC is its rise between the dotted lines. A star marks the recommended
+        number.
     ax : matplotlib Axes, optional
         Where to draw. Default: a new figure.
     most : int, default=8
@@ -50,17 +55,17 @@ def plot_consensus_cdf(numbers: ClusterNumbers, *, ax: Axes | None = None, most:
     -------
     ax : matplotlib Axes
     """
-    _check_runs(numbers)
+    curves = consensus_curves(numbers)
     ax = get_axes(ax)
-    grid = np.linspace(0.0, 1.0, numbers.cdf.shape[1])
-    shown = [int(k) for k in numbers.n_clusters[:most]]
-    if numbers.recommended in numbers.n_clusters and numbers.recommended not in shown:
-        shown[-1:] = [numbers.recommended]
+    grid = np.linspace(0.0, 1.0, curves.cdf.shape[1])
+    shown = [int(k) for k in curves.numbers[:most]]
+    if curves.best in curves.numbers and curves.best not in shown:
+        shown[-1:] = [curves.best]
     dashes = ("-", "--", "-.", ":")
     greys = np.linspace(0.25, 0.72, max(len(shown), 2))
     for i, k in enumerate(shown):
-        is_best = k == numbers.recommended
-        values = numbers.cdf[int(np.flatnonzero(numbers.n_clusters == k)[0])]
+        is_best = k == curves.best
+        values = curves.cdf[int(np.flatnonzero(curves.numbers == k)[0])]
         ax.plot(
             grid,
             values,
@@ -88,14 +93,14 @@ def plot_consensus_cdf(numbers: ClusterNumbers, *, ax: Axes | None = None, most:
     return ax
 
 
-def plot_delta_area(numbers: ClusterNumbers, *, ax: Axes | None = None) -> Axes:
+def plot_delta_area(numbers: ClusterNumbers | ConsensusPerK, *, ax: Axes | None = None) -> Axes:
     """Draw how much the area under the consensus distribution grows with the number of clusters.
 
     Parameters
     ----------
-    numbers : ClusterNumbers
-        Result of `coterie.how_many_clusters` with ``n_runs`` above 0. Where the curve has come
-        down, more clusters add nothing.
+    numbers : ClusterNumbers or ConsensusPerK
+        Result of `coterie.how_many_clusters` with ``n_runs`` above 0, or a fitted
+        `coterie.ConsensusPerK`. Where the curve has come down, more clusters add nothing.
     ax : matplotlib Axes, optional
         Where to draw. Default: a new figure.
 
@@ -103,26 +108,16 @@ def plot_delta_area(numbers: ClusterNumbers, *, ax: Axes | None = None) -> Axes:
     -------
     ax : matplotlib Axes
     """
-    _check_runs(numbers)
+    curves = consensus_curves(numbers)
     ax = get_axes(ax)
-    values = numbers.criteria["delta_area"]
-    ax.plot(numbers.n_clusters, values, "o-", color=GREY, markersize=4, linewidth=1.2)
-    best = numbers.n_clusters == numbers.recommended
-    ax.plot(numbers.n_clusters[best], values[best], "s", color=ACCENT, markersize=7)
+    ax.plot(curves.numbers, curves.delta_area, "o-", color=GREY, markersize=4, linewidth=1.2)
+    best = curves.numbers == curves.best
+    ax.plot(curves.numbers[best], curves.delta_area[best], "s", color=ACCENT, markersize=7)
     ax.axhline(0.0, color="0.3", linewidth=0.8)
     name_axes(ax, "number of clusters", "relative growth of the area")
     whole_numbers(ax)
     tidy(ax)
     return ax
-
-
-def _check_runs(numbers: ClusterNumbers) -> None:
-    """Raise ValueError if there were no runs on random parts of the data."""
-    if not len(numbers.cdf):
-        raise ValueError(
-            "this plot shows runs on random parts of the data, and numbers has none. Make it with "
-            "how_many_clusters(X, n_runs=20)."
-        )
 
 
 def plot_n_clusters(numbers: ClusterNumbers, *, ax: Axes | None = None) -> Axes:

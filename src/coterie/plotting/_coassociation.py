@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coterie.ensemble import Ensemble, as_ensemble
+from coterie.plotting._annotations import draw_annotations
 from coterie.plotting._style import SEQUENTIAL, get_axes, name_axes, pixels
+from coterie.views._annotations import annotation_codes
 from coterie.views._blocks import Blocks, cluster_borders, mean_blocks
-from coterie.views._fitted import fitted
 from coterie.views._order import consensus_order, vat_order
+from coterie.views._per_k import at_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +30,8 @@ def plot_coassociation(
     order: Literal["consensus", "vat"] | ArrayLike | None = None,
     clusters: bool = True,
     colorbar: bool = True,
+    k: int | None = None,
+    annotations: Mapping[str, ArrayLike] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw how often each two objects are together, as a heat map.
@@ -37,7 +42,7 @@ def plot_coassociation(
 
     Parameters
     ----------
-    model : fitted consensus method, Ensemble or label matrix
+    model : fitted consensus method, ConsensusPerK, Ensemble or label matrix
         What to draw.
     order : {'consensus', 'vat'} or array-like of int, optional
         How objects are put in a row. 'consensus': cluster by cluster, within a cluster as in
@@ -48,6 +53,11 @@ def plot_coassociation(
         Whether to outline the clusters and to number the larger ones (with order 'consensus').
     colorbar : bool, default=True
         Whether to draw the scale.
+    k : int, optional
+        For a `coterie.ConsensusPerK`: the number of clusters. Default: the best one.
+    annotations : mapping of str to array-like of shape (n_objects,), optional
+        Known facts about the objects, drawn as bars above the heat map: classes (text, or
+        integers of at most ten values) or numbers. Missing values are grey.
     ax : matplotlib Axes, optional
         Where to draw. Default: a new figure.
 
@@ -63,7 +73,7 @@ def plot_coassociation(
     >>> ax = plot_coassociation(EAC(n_clusters=2).fit(votes))
     """
     is_model = hasattr(model, "fit")
-    consensus = fitted(model) if is_model else None
+    consensus = at_number(model, k) if is_model else None
     ensemble = consensus.ensemble_ if consensus is not None else as_ensemble(model)
     if order is None:
         order = "consensus" if is_model else "vat"
@@ -74,6 +84,8 @@ def plot_coassociation(
     _draw_blocks(ax, blocks, colorbar=colorbar)
     if clusters and by_cluster and consensus is not None:
         _draw_clusters(ax, consensus.labels_, objects)
+    if annotations:
+        draw_annotations(ax, annotation_codes(annotations, ensemble.n_objects), objects)
     return ax
 
 

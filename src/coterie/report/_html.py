@@ -72,29 +72,19 @@ def render_html(summary: dict[str, Any]) -> str:
             f"summary must be of format {FORMAT}, as this version of coterie makes it; got "
             f"{summary.get('format')!r}. Make it again with --json or summarize."
         )
-    check_report_extra()
-    import jinja2
+    environment, style = page_environment()
     from markupsafe import Markup
 
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_PAGE),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"share": _share, "group": _group, "count": count}
     script = (_PAGE / "report.js").read_text(encoding="utf-8")
-    style = (_PAGE / "report.css").read_text(encoding="utf-8")
     shown = summary["shown"] or {"objects": [], "sampled": False}
     numbers = _numbers(summary)
     return environment.get_template("report.html.j2").render(
         s=summary,
         data=Markup(_script_json(page_data(summary))),
         script=Markup(script),
-        script_hash=_source_hash(script),
+        script_hash=source_hash(script),
         style=Markup(style),
-        style_hash=_source_hash(style),
+        style_hash=source_hash(style),
         choice=choice_chart(summary),
         trust=trust_chart(summary),
         leaderboard=leaderboard(summary["comparison"]),
@@ -109,7 +99,23 @@ def render_html(summary: dict[str, Any]) -> str:
     )
 
 
-def _source_hash(text: str) -> str:
+def page_environment() -> tuple[Any, str]:
+    """Return what makes pages of templates, everything escaped, and the style of all pages."""
+    check_report_extra()
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_PAGE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"share": _share, "group": _group, "count": count}
+    return environment, (_PAGE / "report.css").read_text(encoding="utf-8")
+
+
+def source_hash(text: str) -> str:
     """Return what a Content-Security-Policy calls an inline script or style."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
