@@ -34,6 +34,9 @@ __all__ = [
     "refuse_anndata",
 ]
 
+MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "null", "None", "?")
+"""Text that stands for a missing value in a table."""
+
 _CHUNK = 1 << 20
 _TEXT_FIELD = 16  # bytes that polars takes for a field of text, beside long texts themselves
 _ENCODINGS = {

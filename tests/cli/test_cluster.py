@@ -211,7 +211,7 @@ def test_notes_of_what_looks_like_a_mistake(run, tmp_path):
     assert result.exit_code == 0
     assert "--truth class" in result.stderr
     assert "--id 'id'" in result.stderr
-    assert "without effect: c." in result.stderr
+    assert "all rows have the same value: c." in result.stderr
     prepared = run("cluster", "n.csv", "-p", "3")
     assert prepared.exit_code == 0
     assert "--truth class" in prepared.stderr

@@ -322,7 +322,7 @@ def test_a_method_without_a_tree_is_fitted_again(model, progress):
 def test_many_objects_are_merged_from_the_clusters(monkeypatch, model):
     from coterie.views import _cuts
 
-    monkeypatch.setattr(_cuts, "REFIT_MOST", 10)
+    monkeypatch.setattr(_cuts, "REFIT_MAX_OBJECTS", 10)
     voting = Voting(n_clusters=3).fit(model.ensemble_)
     summary = summarize(voting)
     assert (summary["cuts"]["how"], summary["cuts"]["numbers"]) == ("merged", [2, 3])

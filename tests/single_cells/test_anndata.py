@@ -1,8 +1,10 @@
 """coterie.anndata: labels in, results out, and back from a file as they were."""
 
+import re
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,6 +25,7 @@ from coterie import EAC, LACA, WEAC, Ensemble
 from coterie.anndata._adata import read_ensemble
 from coterie.anndata._consensus import weights_of_partitions
 from coterie.anndata._plots import cell_map
+from coterie.metrics import within_confidence
 
 
 def cells(n=90, centres=3, seed=0):
@@ -129,6 +132,10 @@ def test_consensus_is_that_of_the_method(labelled):
     assert column.cat.categories.tolist() == ["0", "1", "2"]
     assert_array_equal(column.cat.codes, fitted.labels_)
     assert_array_equal(labelled.obs["consensus_confidence"], fitted.confidence_)
+    assert_array_equal(
+        labelled.obs["consensus_within_confidence"],
+        within_confidence(fitted.labels_, fitted.confidence_),
+    )
     table = labelled.uns["consensus"]["partitions"]
     agreement = normalized_mutual_info_score(
         labelled.obs["run_integer"], fitted.labels_, average_method="geometric"
@@ -393,6 +400,9 @@ def test_plots():
     ax = ca.plot_confidence(adata, basis="X_pca")
     assert {text.get_text() for text in ax.texts} == {"0", "1", "2"}
     assert len(ax.collections[0].get_offsets()) == 90
+    ax = ca.plot_confidence(adata, basis="pca", within=True)
+    drawn = ax.collections[0].get_array()
+    assert_array_equal(np.sort(drawn), np.sort(adata.obs["consensus_within_confidence"]))
     ax = ca.plot_stability(adata)
     ari, _ = ax.get_lines()
     assert_array_equal(ari.get_xdata(), [0.5, 1.0])
@@ -408,3 +418,27 @@ def test_plots():
     ca.leiden_ensemble(adata, 1.0, n_runs=1, key_added="one")
     with pytest.raises(ValueError, match="at least two runs"):
         ca.plot_stability(adata, "one")
+
+
+# --- the page -----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_analysis_on_the_page_runs_in_six_lines():
+    pytest.importorskip("scanpy", reason="needs coterie[anndata]")
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    page = Path(__file__).parents[2] / "docs" / "anndata.md"
+    code = re.search(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S)[1]
+    assert len([line for line in code.splitlines() if line]) <= 6
+    names = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # scanpy's own
+        exec(code, names)
+    adata = names["adata"]
+    assert adata.obs["consensus"].nunique() == 12
+    # The clusters carry the cell types, and doubt within them is not a matter of the cluster.
+    assert normalized_mutual_info_score(adata.obs["bulk_labels"], adata.obs["consensus"]) > 0.55
+    within = adata.obs["consensus_within_confidence"]
+    between = within.groupby(adata.obs["consensus"], observed=True).transform("mean")
+    assert between.var() < 0.2 * within.var()
+    pyplot.close("all")

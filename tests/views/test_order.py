@@ -42,7 +42,7 @@ def test_vat_shows_blocks():
 def test_vat_of_many_goes_by_a_sample(monkeypatch):
     ensemble, truth = blobs(300)
     exact = vat_order(ensemble)
-    monkeypatch.setattr(ordering, "VAT_MOST", 50)
+    monkeypatch.setattr(ordering, "VAT_MAX_ROWS", 50)
     monkeypatch.setattr(ordering, "_VAT_SAMPLE", 40)
     order = vat_order(ensemble)
     assert sorted(order) == list(range(300))

@@ -14,6 +14,7 @@ from coterie.choosing._how_many import ClusterNumbers
 from coterie.clustering import DEFAULT_CONSENSUS, ConsensusClustering, by_name, choose_number
 from coterie.consensus import CONSENSUS
 from coterie.consensus._base import BaseConsensus, pass_seed
+from coterie.metrics import within_confidence
 from coterie.metrics._tables import nmi_of, tables_with
 
 if TYPE_CHECKING:
@@ -67,6 +68,9 @@ def consensus(
             Clusters as ordered categories ``'0'``, ``'1'``, ..., largest first.
         ``.obs[f'{key_added}_confidence']``
             Confidence in [0, 1]: support for the cell's cluster / (own + best other cluster).
+        ``.obs[f'{key_added}_within_confidence']``
+            The same relative to the median of the cluster, at most 1: low for the doubtful cells
+            of a cluster (`coterie.metrics.within_confidence`).
         ``.uns[key_added]``
             ``'params'``; ``'n_clusters'``; ``'partitions'``, a frame with the number of clusters,
             the weight and the agreement (NMI with the consensus) of each clustering; and
@@ -208,6 +212,9 @@ def _write(
     adata = adata.copy() if copy else adata
     adata.obs[key_added] = clusters
     adata.obs[f"{key_added}_confidence"] = model.confidence_
+    adata.obs[f"{key_added}_within_confidence"] = within_confidence(
+        model.labels_, model.confidence_
+    )
     adata.uns[key_added] = known
     return adata if copy else None
 

@@ -29,9 +29,9 @@ class CellMap(NamedTuple):
     axes: tuple[str, str]
 
 
-def cell_map(adata: AnnData, key: str, basis: str) -> CellMap:
+def cell_map(adata: AnnData, key: str, basis: str, *, within: bool = False) -> CellMap:
     """Return places and confidence of the cells, the least confident ones last."""
-    column = f"{key}_confidence"
+    column = f"{key}_within_confidence" if within else f"{key}_confidence"
     if key not in adata.obs or column not in adata.obs:
         raise KeyError(
             f"adata.obs has no {key!r} and {column!r}. Run coterie.anndata.consensus(adata, ..., "
@@ -61,7 +61,12 @@ def cell_map(adata: AnnData, key: str, basis: str) -> CellMap:
 
 
 def plot_confidence(
-    adata: AnnData, key: str = "consensus", *, basis: str = "umap", ax: Axes | None = None
+    adata: AnnData,
+    key: str = "consensus",
+    *,
+    basis: str = "umap",
+    within: bool = False,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw the cells in an embedding, coloured by their confidence.
 
@@ -75,6 +80,9 @@ def plot_confidence(
         The results' name.
     basis : str, default='umap'
         The embedding, as in ``scanpy.pl.embedding``: a key of ``.obsm``, with or without ``X_``.
+    within : bool, default=False
+        Draw the confidence relative to the median of the cell's cluster, which shows the doubtful
+        cells of clusters that are doubtful as a whole.
     ax : matplotlib Axes, optional
         Where to draw. Default: a new figure.
 
@@ -83,8 +91,10 @@ def plot_confidence(
     ax : matplotlib Axes
     """
     check_adata(adata, copy=False)
-    found = cell_map(adata, key, basis)
+    found = cell_map(adata, key, basis, within=within)
     ax = get_axes(ax, height=0.75)
+    from matplotlib.patheffects import withStroke
+
     size = float(np.clip(12_000 / max(len(found.places), 1), 0.5, 18))
     x, y = found.places.T
     points = ax.scatter(
@@ -98,11 +108,11 @@ def plot_confidence(
         linewidths=0,
         rasterized=len(found.places) > 5_000,
     )
+    halo = [withStroke(linewidth=2.5, foreground="white")]
     for name, place in found.centres.items():
-        box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "alpha": 0.75, "linewidth": 0}
-        ax.text(*place, name, fontsize=8, ha="center", va="center", bbox=box)
+        ax.text(*place, name, fontsize=8, ha="center", va="center", path_effects=halo)
     bar = ax.figure.colorbar(points, ax=ax, shrink=0.8)
-    bar.set_label("confidence", fontsize=8)
+    bar.set_label("confidence" + (" relative to the cluster" if within else ""), fontsize=8)
     bar.ax.tick_params(labelsize=7.5)
     name_axes(ax, *found.axes)
     ax.set_xticks([])

@@ -1,4 +1,4 @@
-"""The application: its commands, and what happens when one fails."""
+"""The application: it runs the commands, and turns failures into one line and an exit code."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class _Commands(TyperGroup):
             hint = f" {error}" if str(error) else self._resume_hint
             raise typer.Exit(_fail(f"interrupted.{hint}", INTERRUPTED)) from None
         except BrokenPipeError:
-            # Whoever read our output has seen enough.
+            # The reader of a pipe has closed it.
             _drop_output()
             raise typer.Exit(BROKEN_PIPE) from None
         except InputError as error:
@@ -98,7 +98,7 @@ def _fail(message: object, code: int, error: BaseException | None = None) -> int
 
 def _fail_at_file(error: OSError) -> int:
     """Print one line on a file or stream that cannot be read or written."""
-    if error.errno is None:  # an error of ours, whose message says all
+    if error.errno is None:  # our own error, with a complete message
         return _fail(error, BAD_INPUT, error)
     if error.filename:
         return _fail(f"{error.filename}: {error.strerror}", BAD_INPUT, error)
@@ -109,13 +109,13 @@ def _fail_at_file(error: OSError) -> int:
 
 
 def _drop_output() -> None:
-    """Send the rest of the output nowhere: Python would complain at exit that it cannot write."""
+    """Discard further output, so that Python does not fail to write it at exit."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _internal_error(error: Exception) -> str:
-    """Return what to say of an error that nobody foresaw."""
+    """Return the message for an unexpected error."""
     what = f"{type(error).__name__}: {error}"
     limit = _address_space()
     if limit is not None:
@@ -130,7 +130,7 @@ def _internal_error(error: Exception) -> str:
 
 
 def _check_address_space() -> None:
-    """Refuse to start where libraries would fail while they load, some of them by an abort."""
+    """Raise InputError if the address space is too small to load the libraries."""
     limit = _address_space()
     if limit is not None and limit < _LEAST_ADDRESS_SPACE:
         raise InputError(
@@ -151,7 +151,7 @@ def _address_space() -> int | None:
 
 
 def _usage_message(error: Any, args: Sequence[str]) -> str:
-    """Return what typer says about wrong arguments, and where to read on."""
+    """Return typer's message on wrong arguments, with a hint and where the help is."""
     message = one_line(error.format_message())
     context = getattr(error, "ctx", None)
     where = context.command_path if context is not None else "coterie"
@@ -161,16 +161,16 @@ def _usage_message(error: Any, args: Sequence[str]) -> str:
 
 
 def _hint(message: str, args: Sequence[str]) -> str:
-    """Return what to write instead of arguments that are often written so."""
+    """Return a hint for mistakes that are common."""
     if "'--clusters'" in message and "greater than" in message:
-        return " Leave the option out and the method finds the number."
+        return " Leave the option out, and the number is chosen from the data."
     if "valid number" in message and any(re.search(r"\d,\d", word) for word in args):
         return " Write a decimal point instead of the comma."
     return ""
 
 
 def _resume_hint(args: Sequence[str]) -> str:
-    """Return how to continue the command after it was stopped, whenever that was."""
+    """Return how to continue the command after an interruption."""
     if args[:1] not in (["cluster"], ["compare"]):
         return ""
     for word, following in pairwise([*args, ""]):
@@ -230,9 +230,9 @@ def run() -> None:
 
 
 def _open_standard_streams() -> None:
-    """Give streams that were closed before the start their numbers back, so that no file has them.
+    """Reopen standard streams that were closed, so that no file gets their descriptors.
 
-    Writing to standard output then fails, and the user is told; messages are lost.
+    Writing to standard output then fails with a message.
     """
     modes = {"stdin": os.O_WRONLY, "stdout": os.O_RDONLY, "stderr": os.O_WRONLY}
     for number, (name, mode) in enumerate(modes.items()):

@@ -216,11 +216,11 @@ def choose(
     the second-best answer, and how sure the rule is. With features the answer is safer than with
     clusterings, which do not tell what lies between the objects.
     """
-    from coterie.cli.choose import Question, choose_number
+    from coterie.cli.choose import ChoiceOptions, choose_number
 
-    question = Question(numbers, runs, null, alpha, seed, jobs)
+    asked = ChoiceOptions(numbers, runs, null, alpha, seed, jobs)
     to = Destinations(as_json=as_json, quiet=quiet)
-    choose_number(data, table, preparing, question, to, as_labels=as_labels, plot=plot)
+    choose_number(data, table, preparing, asked, to, as_labels=as_labels, plot=plot)
 
 
 def monti(
@@ -336,11 +336,11 @@ def compare(
     with --truth the scores against known classes. The method with the best agreement is
     recommended; the truth is not looked at for that.
     """
-    from coterie.cli.compare import Contest, compare_methods
+    from coterie.cli.compare import ComparisonOptions, compare_methods
 
-    contest = Contest(methods, clusters, halves, time_limit)
+    wanted = ComparisonOptions(methods, clusters, halves, time_limit)
     to = Destinations(output, as_json, report, quiet=quiet)
-    compare_methods(data, table, preparing, parts, contest, to, as_labels=as_labels)
+    compare_methods(data, table, preparing, parts, wanted, to, as_labels=as_labels)
 
 
 def report(
@@ -457,9 +457,9 @@ def reproduce(
     quiet: Quiet = False,
 ) -> None:
     """Run a paper's experiment and compare with its published numbers."""
-    from coterie.cli.reproduce import Settings, reproduce_paper
+    from coterie.cli.reproduce import RunOptions, reproduce_paper
 
-    settings = Settings(output, data, runs, only, quick, seed, jobs)
+    settings = RunOptions(output, data, runs, only, quick, seed, jobs)
     reproduce_paper(paper, settings, Destinations(as_json=as_json, quiet=quiet))
 
 
@@ -477,10 +477,18 @@ def info(
     as_json: Json = False,
 ) -> None:
     """Tell what is installed, or what is in a file."""
-    from coterie.cli.info import print_info
+    from coterie.cli._console import print_facts
 
-    table = TableOptions(separator=separator, no_header=no_header, missing=missing)
-    print_info(file, table, as_json)
+    if file is None:
+        from coterie.cli.info import installation
+
+        facts = installation()
+    else:
+        from coterie.cli.file_info import file_facts
+
+        table = TableOptions(separator=separator, no_header=no_header, missing=missing)
+        facts = file_facts(file, table)
+    print_facts(facts, as_json=as_json)
 
 
 COMMANDS = (

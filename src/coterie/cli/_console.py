@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Protocol
+from typing import Any, Protocol
 
 from rich.console import Console
 from rich.progress import (
@@ -21,12 +22,21 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.table import Table
 from rich.text import Text
 
 from coterie._progress import report_progress
 from coterie.cli._errors import one_line
 
-__all__ = ["Notes", "on_terminal", "output_console", "shows_progress", "step", "wide_console"]
+__all__ = [
+    "Notes",
+    "on_terminal",
+    "output_console",
+    "print_facts",
+    "shows_progress",
+    "step",
+    "wide_console",
+]
 
 
 def on_terminal() -> bool:
@@ -43,6 +53,25 @@ def wide_console() -> Console:
     """Return the console for wide tables: in a file or pipe nothing needs to be cut off."""
     console = output_console()
     return console if console.is_terminal else Console(highlight=False, width=160)
+
+
+def print_facts(facts: dict[str, Any], *, as_json: bool) -> None:
+    """Print facts by name, where a fact may be a dict of facts; for people, or as JSON."""
+    if as_json:
+        print(json.dumps(facts, indent=2))
+        return
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column()
+    for name, value in facts.items():
+        if isinstance(value, dict):
+            inner = Table.grid(padding=(0, 2))
+            for key, text in value.items():
+                inner.add_row(Text(str(key)), Text(str(text)))
+            grid.add_row(name, inner)
+        else:
+            grid.add_row(name, Text(str(value)))
+    output_console().print(grid)
 
 
 class Notes:

@@ -1,4 +1,4 @@
-"""Errors that end a command with one line, and how they are told."""
+"""Errors that end a command with one line, and their messages."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ __all__ = ["InputError", "did_you_mean", "one_line", "refused_input"]
 
 
 class InputError(Exception):
-    """What the user gave cannot be used: exit code 2 and this message on one line."""
+    """Bad input: exit code 2 and this message on one line."""
 
 
 @contextmanager
 def refused_input(names: Mapping[str, str] | None = None) -> Iterator[None]:
-    """Turn the library's refusal of bad input into an `InputError`.
+    """Turn the library's errors on bad input into an `InputError`.
 
-    `names` says what parameters of the library are called on the command line.
+    `names` maps parameters of the library to options of the command line.
     """
     try:
         yield

@@ -35,12 +35,12 @@ _ID_NAMES = {"", "id", "ids", "index", "row", "name", "unnamed: 0"}
 
 
 class Features(NamedTuple):
-    """What is clustered, and what was kept aside."""
+    """Features, and the columns that are not features."""
 
     X: NDArray[np.float64]
     """The features as they are clustered."""
     original: NDArray[np.float64]
-    """The same in terms that people know, for profiles."""
+    """The same in their original units, for profiles."""
     columns: list[str]
     """Names of the columns of `original`."""
     used: list[str]
@@ -145,7 +145,7 @@ def _prepared_features(
 
 
 def _what_was_done(notes: list[str]) -> str:
-    """Return what was done to the columns in use; the report tells of the others elsewhere."""
+    """Return what was done to the columns in use, in words."""
     kept = [n.rstrip(".") for n in notes if not n.startswith("Left out") and "imputed" not in n]
     return "; ".join([kept[0], *(note[0].lower() + note[1:] for note in kept[1:])])
 
@@ -218,11 +218,11 @@ def _check_constant(
             f"{shorten_list(constant)}."
         )
     if constant:
-        note(f"the same in all rows, and so without effect: {shorten_list(constant)}.")
+        note(f"no effect, because all rows have the same value: {shorten_list(constant)}.")
 
 
 def _check_nearly_numbers(frame: pl.DataFrame, note: Callable[[str], None]) -> None:
-    """Say which cells keep a column from being numbers; refuse decimal commas."""
+    """Note columns with a few cells that are not numbers; raise InputError for decimal commas."""
     for series in frame.select(pl.col(pl.String)):
         found = as_numbers(series)
         if not isinstance(found, NotNumbers) or not found.hint:
@@ -230,13 +230,13 @@ def _check_nearly_numbers(frame: pl.DataFrame, note: Callable[[str], None]) -> N
         if found.cell is None:
             raise InputError(not_numbers({series.name: found}))
         note(
-            f"column {series.name!r} is not taken for numbers: it holds {found.words}. Mend the "
-            f"file, or take {found.cell!r} for missing with --missing {found.cell!r}."
+            f"column {series.name!r} is not used as numbers: it holds {found.words}. Correct "
+            f"the file, or treat {found.cell!r} as missing with --missing {found.cell!r}."
         )
 
 
 def _note_suspicious(used: Sequence[str], note: Callable[[str], None]) -> None:
-    """Say what looks like a mistake but may be meant."""
+    """Note columns that are probably not meant as features."""
     for name in used:
         if name.strip().casefold() in _CLASS_NAMES:
             note(f"column {name!r} is used as a feature; --truth {name} would keep it aside.")
@@ -245,7 +245,7 @@ def _note_suspicious(used: Sequence[str], note: Callable[[str], None]) -> None:
 
 
 def _looks_like_data(names: Sequence[str]) -> bool:
-    """Whether names are numbers, and not those of the columns."""
+    """Whether the names of columns are numbers other than 0, 1, 2, ... or 1, 2, 3, ..."""
     try:
         numbers = [float(name) for name in names]
     except ValueError:

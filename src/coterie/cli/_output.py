@@ -1,4 +1,4 @@
-"""Writing results: checked before the work starts, whole or not at all."""
+"""Writing and printing results; destinations are checked before the work starts."""
 
 from __future__ import annotations
 

@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 
 from coterie._mat import read_mat
 from coterie._progress import track_progress
-from coterie._reading import check_regular, read_csv, read_npy, read_parquet, row_name_column
+from coterie._reading import (
+    MISSING_WORDS,
+    check_regular,
+    read_csv,
+    read_npy,
+    read_parquet,
+    row_name_column,
+)
 from coterie.cli._errors import InputError, did_you_mean, refused_input
 from coterie.cli._options import TableOptions
 
@@ -38,8 +45,6 @@ __all__ = [
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 ENDINGS = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .npy or .mat"
-MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None", "?")
-"""What stands for a missing value in a text file."""
 
 _MOST_NAMED = 5
 
@@ -83,7 +88,7 @@ def file_kind(path: Path) -> str:
 
 
 def check_file(path: Path) -> None:
-    """Refuse what is no file that can be read."""
+    """Raise InputError unless the path leads to a file that can be read."""
     if path.is_dir():
         raise InputError(f"{path} is a directory; give a file ({ENDINGS}).")
     if not path.exists():
@@ -101,9 +106,9 @@ def read_table(
     header: bool = True,
     vectors: Sequence[str] = (),
 ) -> Table:
-    """Read a CSV, TSV, Parquet, NPY or MAT file, or CSV from the standard input for '-'.
+    """Read a CSV, TSV, Parquet, NPY or MAT file; '-' is CSV on standard input.
 
-    Of a MAT file these are the columns of its matrix and the vectors that are named.
+    A MAT file gives the columns of its matrix, and the vectors named in `vectors`.
     """
     with refused_input({"separator": "--separator"}):
         if str(path) == "-":
@@ -119,7 +124,7 @@ def read_table(
 def _read_frame(
     path: Path, separator: str | None, header: bool, vectors: Sequence[str]
 ) -> pl.DataFrame:
-    """Read a file in the format that its ending says."""
+    """Read a file; its ending tells the format."""
     kind = file_kind(path)
     if kind in SEPARATORS or separator is not None:
         return read_csv(path, path, separator=separator or SEPARATORS[kind], header=header)
@@ -134,8 +139,8 @@ def _read_frame(
             f"{path} is not a table but an archive; for an ensemble use 'coterie consense'."
         )
     raise InputError(
-        f"{path} has an ending that says nothing about its format; use {ENDINGS}, or say "
-        "what stands between its fields with --separator."
+        f"{path}: the ending does not tell the format. Use {ENDINGS}, or give the character "
+        "between two fields with --separator."
     )
 
 
@@ -173,7 +178,7 @@ def _checked(name: str, frame: pl.DataFrame) -> Table:
         other = next((mark for mark in (";", "\t", "|") if mark in frame.columns[0]), None)
         if other is not None:
             raise InputError(
-                f"{name} has one column, {frame.columns[0]!r}; if {other!r} stands between its "
+                f"{name} has one column, {frame.columns[0]!r}; if {other!r} separates its "
                 f"fields, add --separator {'$' if other == chr(9) else ''}{other!r}."
             )
     return Table(name, frame)
@@ -230,17 +235,17 @@ def used_columns(table: Table, options: TableOptions) -> list[str]:
 
 
 class NotNumbers(NamedTuple):
-    """What a column holds that is not numbers."""
+    """Why a column does not hold numbers."""
 
     words: str
     hint: str = ""
-    """How to mend it, where most of the column is numbers."""
+    """How to correct it, where most of the column is numbers."""
     cell: str | None = None
-    """The first cell that is to blame, where most of the others are numbers."""
+    """First cell that is not a number, where most others are."""
 
 
 def as_numbers(series: pl.Series, missing: Sequence[str] = ()) -> NDArray[np.float64] | NotNumbers:
-    """Return a column as numbers, NaN where missing, or what it holds instead."""
+    """Return a column as numbers with NaN where missing, or why it cannot be read so."""
     if series.dtype.is_numeric() or series.dtype == pl.Boolean:
         numbers = series.cast(pl.Float64)
         return numbers.set(_equals_any(series, missing), None).to_numpy().astype(np.float64)
@@ -259,10 +264,10 @@ def as_numbers(series: pl.Series, missing: Sequence[str] = ()) -> NDArray[np.flo
         )
     if 2 * len(wrong) >= len(series) - text.null_count():
         return NotNumbers(f"text ({_shortened(value)})")
-    others = f" and {len(wrong) - 1:,} more that are no numbers" if len(wrong) > 1 else ""
+    others = f" and {len(wrong) - 1:,} more that are not numbers" if len(wrong) > 1 else ""
     return NotNumbers(
-        f"{_shortened(value)} in row {row} (counted from 0){others}; all else in it is numbers",
-        f"Mend the file, or take {value!r} for missing with --missing {value!r} --impute median.",
+        f"{_shortened(value)} in row {row} (counted from 0){others}; the rest is numbers",
+        f"Correct the file, or treat {value!r} as missing: --missing {value!r} --impute median.",
         cell=value,
     )
 
@@ -278,13 +283,13 @@ def not_numbers(wrong: dict[str, NotNumbers]) -> str:
 
 
 def without_missing(series: pl.Series, missing: Sequence[str] = ()) -> pl.Series:
-    """Return a column of text without white space around it; what stands for missing is null."""
+    """Return a column of text with white space stripped, and null for missing values."""
     text = series.str.strip_chars()
-    return text.set(text.is_in([*MISSING, *missing]), None)
+    return text.set(text.is_in([*MISSING_WORDS, *missing]), None)
 
 
 def mark_missing(frame: pl.DataFrame, missing: Sequence[str]) -> pl.DataFrame:
-    """Return a table in which the values that stand for missing ones are null."""
+    """Return a table with null in place of the values that stand for missing ones."""
     marked = []
     for series in frame if missing else ():
         if series.dtype in (pl.String, pl.Categorical, pl.Enum):
@@ -295,7 +300,7 @@ def mark_missing(frame: pl.DataFrame, missing: Sequence[str]) -> pl.DataFrame:
 
 
 def _equals_any(series: pl.Series, values: Sequence[str]) -> pl.Series:
-    """Return where numbers equal one of some values that were given as text."""
+    """Return which numbers equal one of `values`, which are text."""
     numbers = pl.Series(values, dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls()
     return series.cast(pl.Float64).is_in(numbers.to_list()).fill_null(False)
 
@@ -349,7 +354,7 @@ def known_classes(
 
 
 def _as_text(series: pl.Series, option: str) -> pl.Series:
-    """Return a column of names as text; lists, structures, bytes and durations are no names."""
+    """Return a column as text; raise InputError for lists, structures, bytes and durations."""
     kind = series.dtype
     if kind.is_nested() or kind in (pl.Binary, pl.Duration, pl.Object):
         raise InputError(
@@ -366,7 +371,7 @@ def check_finite(X: NDArray[np.float64], names: Sequence[str]) -> None:
         row, column = np.argwhere(infinite)[0]
         raise InputError(
             f"features must be finite; column {names[column]!r} holds {X[row, column]} in row "
-            f"{row} (counted from 0). Mend the file or leave the column out with --exclude."
+            f"{row} (counted from 0). Correct the file or leave the column out with --exclude."
         )
 
 

@@ -19,7 +19,7 @@ from coterie.cli._options import Destinations, Preparing, TableOptions, parse_ra
 from coterie.cli._output import check_writable, print_json
 from coterie.plotting import plot_n_clusters
 
-__all__ = ["Question", "choose_number", "print_numbers"]
+__all__ = ["ChoiceOptions", "choose_number", "print_numbers"]
 
 _OPTIONS = {"n_clusters": "--range", "alpha": "--alpha", "n_runs": "--runs"}
 _LEGEND = {
@@ -36,8 +36,8 @@ _LEGEND = {
 """Heading and meaning of criteria. Others stand under their own names."""
 
 
-class Question(NamedTuple):
-    """What is asked of the data."""
+class ChoiceOptions(NamedTuple):
+    """How the number of clusters is chosen."""
 
     numbers: str | None
     runs: int
@@ -51,30 +51,28 @@ def choose_number(
     data: Path,
     table: TableOptions,
     preparing: Preparing,
-    question: Question,
+    asked: ChoiceOptions,
     to: Destinations,
     *,
     as_labels: bool | None = None,
     plot: Path | None = None,
 ) -> None:
     """Test for structure, recommend a number of clusters, and print the evidence."""
-    seed, notes = question.seed, Notes(quiet=to.quiet)
+    seed, notes = asked.seed, Notes(quiet=to.quiet)
     check_writable(plot, "--plot", (".png", ".svg", ".pdf"))
-    wanted = _numbers(question.numbers)
+    wanted = _numbers(asked.numbers)
     with step(f"Reading {data}", quiet=to.quiet, watching=True):
         given = read_input(data, table, preparing, notes, as_labels=as_labels, seed=seed)
     with notes.of_warnings(), refused_input(_OPTIONS):
         with step("Is there structure?", quiet=to.quiet, watching=True):
-            test = structure_test(
-                given.data, null=question.null, alpha=question.alpha, random_state=seed
-            )
+            test = structure_test(given.data, null=asked.null, alpha=asked.alpha, random_state=seed)
         with step("How many clusters?", quiet=to.quiet, watching=True):
             found = how_many_clusters(
                 given.data,
                 wanted,
-                n_runs=question.runs,
+                n_runs=asked.runs,
                 structure=test,
-                n_jobs=question.jobs,
+                n_jobs=asked.jobs,
                 random_state=seed,
             )
     if plot is not None:

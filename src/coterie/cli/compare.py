@@ -26,12 +26,12 @@ from coterie.cli._run import check_method, deliver_results, find_consensus, make
 from coterie.consensus import CONSENSUS
 from coterie.ensemble import Ensemble
 
-__all__ = ["Contest", "compare_methods", "print_comparison"]
+__all__ = ["ComparisonOptions", "compare_methods", "print_comparison"]
 
 _MOST_METHODS = 12  # in the matrix of agreement on a terminal
 
 
-class Contest(NamedTuple):
+class ComparisonOptions(NamedTuple):
     """Which methods are compared, and how."""
 
     methods: list[str] | None
@@ -45,7 +45,7 @@ def compare_methods(
     table: TableOptions,
     preparing: Preparing,
     parts: Partitioning,
-    contest: Contest,
+    wanted: ComparisonOptions,
     to: Destinations,
     *,
     as_labels: bool | None = None,
@@ -54,8 +54,8 @@ def compare_methods(
     seed, notes = parts.seed, Notes(quiet=to.quiet)
     check_writable(to.output, "--output", (".csv", ".tsv", ".json"))
     check_destinations(to._replace(output=None), data)
-    names = [check_method(name) for name in contest.methods or ()]
-    number = _parse_clusters(contest.clusters)
+    names = [check_method(name) for name in wanted.methods or ()]
+    number = _parse_clusters(wanted.clusters)
     base_estimators(parts.base)  # refused before any work
     with step(f"Reading {data}", quiet=to.quiet, watching=True):
         given = read_input(data, table, preparing, notes, as_labels=as_labels, seed=seed)
@@ -74,8 +74,8 @@ def compare_methods(
             given.truth,
             methods=list(dict.fromkeys(names)) or None,
             n_clusters=_number_for(number, given, ensemble, seed),
-            stability=contest.halves,
-            time_limit=contest.time_limit,
+            stability=wanted.halves,
+            time_limit=wanted.time_limit,
             n_jobs=parts.jobs,
             random_state=seed,
         )

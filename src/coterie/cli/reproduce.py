@@ -16,13 +16,13 @@ from coterie.cli._options import Destinations
 from coterie.experiments import EXPERIMENTS, Table, get_experiment
 from coterie.experiments._run import Report, run_experiment
 
-__all__ = ["Settings", "reproduce_paper"]
+__all__ = ["RunOptions", "reproduce_paper"]
 
 _OPTIONS = {"only": "--only", "runs": "--runs", "output": "--output"}
 _FIELDS = ("paper", "paper_std", "ours", "std", "difference", "runs", "note")
 
 
-class Settings(NamedTuple):
+class RunOptions(NamedTuple):
     """How an experiment is run."""
 
     output: Path | None
@@ -34,7 +34,7 @@ class Settings(NamedTuple):
     jobs: int
 
 
-def reproduce_paper(paper: str | None, settings: Settings, to: Destinations) -> None:
+def reproduce_paper(paper: str | None, settings: RunOptions, to: Destinations) -> None:
     """Run an experiment and print its tables; without a paper, list them."""
     if paper is None:
         _list_papers(to.as_json)

@@ -28,6 +28,7 @@ from coterie.metrics._diversity import (
     pairwise_nmi,
 )
 from coterie.metrics._validity import VALIDITY, cophenetic_correlation, hubert_gamma
+from coterie.metrics._within import within_confidence
 
 __all__ = [
     "VALIDITY",
@@ -52,4 +53,5 @@ __all__ = [
     "pairwise_nmi",
     "pairwise_precision_recall_f",
     "rand",
+    "within_confidence",
 ]

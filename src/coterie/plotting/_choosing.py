@@ -1,4 +1,4 @@
-"""Choosing: how many clusters, which methods agree or rank best, how far confidence is right."""
+"""Plots for choosing: number of clusters, agreement and ranks of methods, calibration."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def plot_consensus_cdf(
     ----------
     numbers : ClusterNumbers or ConsensusPerK
         Result of `coterie.how_many_clusters` with ``n_runs`` above 0, or a fitted
-        `coterie.ConsensusPerK`. A curve that is flat between 0 and 1 means that pairs are always
-        together or never; PAC is its rise between the dotted lines. A star marks the recommended
-        number.
+        `coterie.ConsensusPerK`. A curve that is flat between 0 and 1 means that pairs are either
+        always or never together; PAC is its rise between the dotted lines. A star marks the
+        recommended number.
     ax : matplotlib Axes, optional
         Where to draw. Default: a new figure.
     most : int, default=8
@@ -171,7 +171,7 @@ def plot_n_clusters(numbers: ClusterNumbers, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_agreement(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
-    """Draw how far the methods agree with each other.
+    """Draw the agreement (ARI) of every two methods.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def plot_agreement(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_critical_differences(ranks: MeanRanks, *, ax: Axes | None = None) -> Axes:
-    """Draw mean ranks on a line, and bars over methods that are not told apart.
+    """Draw mean ranks on a line, with bars over methods that do not differ significantly.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ def plot_sizes(model: Any, *, max_clusters: int = _MOST_BARS, ax: Axes | None = 
     model : fitted consensus method
         Its clusters are drawn, largest first.
     max_clusters : int, default=30
-        Bars that are drawn; what is left is said beside the axis.
+        Largest number of bars. The axis tells how many clusters are not drawn.
     ax : matplotlib Axes, optional
         Where to draw. Default: a new figure.
 
@@ -64,13 +64,13 @@ def _left_out(n: int, shown: int) -> str:
 
 
 def plot_confidence(model: Any, *, max_clusters: int = _MOST_BARS, ax: Axes | None = None) -> Axes:
-    """Draw how sure the places of the objects are, cluster by cluster.
+    """Draw the confidence of the objects in each cluster.
 
     Parameters
     ----------
     model : fitted consensus method
-        Its `confidence_` is drawn: the box holds the middle half of a cluster's objects, the
-        line nine tenths of them, the cross is the lowest.
+        Its `confidence_` is drawn: the box is the middle half of a cluster's objects, the line
+        goes from the 5 % to the 95 % quantile, the cross is the lowest.
     max_clusters : int, default=30
         The largest clusters are drawn, up to this many.
     ax : matplotlib Axes, optional
@@ -105,13 +105,13 @@ def plot_confidence(model: Any, *, max_clusters: int = _MOST_BARS, ax: Axes | No
 
 
 def plot_memberships(model: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw the memberships of a soft consensus as stacked bars, the surest objects first.
+    """Draw the memberships of a soft consensus as stacked bars.
 
     Parameters
     ----------
     model : fitted PEACE, BaumEagon, MixtureModel or Voting
-        Its `membership_` is drawn: objects cluster by cluster, in each the surest first. Not
-        more bars than there are pixels: neighbours share one, which shows their mean.
+        Its `membership_` is drawn, cluster by cluster, in each the largest membership first.
+        There are at most as many bars as pixels: neighbours share one, which shows their mean.
     ax : matplotlib Axes, optional
         Where to draw. Default: a new figure.
 
@@ -146,6 +146,6 @@ def plot_memberships(model: Any, *, ax: Axes | None = None) -> Axes:
     ax.tick_params(axis="x", length=0)
     ax.set_xlim(0, n)
     ax.set_ylim(0, 1)
-    name_axes(ax, f"{n:,} objects by cluster, surest first", "membership")
+    name_axes(ax, f"{n:,} objects by cluster, largest membership first", "membership")
     ax.spines[["top", "right"]].set_visible(False)
     return ax

@@ -1,4 +1,4 @@
-"""Partitions: how far each is trusted, how they differ, and the likelihood of what they say."""
+"""Plots of partitions: reliability, likelihood, diversity."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_diversity", "plot_likelihood", "plot_reliability"]
 
-_MOST_NAMED = 12  # partitions with their names beside them; more would cover each other
-_MOST_GROUPS = 8  # told apart by colour and mark; more would be a legend and no picture
+_MAX_NAMED = 12  # more names would overlap
+_MAX_GROUPS = 8  # that colours and marks can distinguish
 
 
 def _scatter_by_group(
@@ -29,7 +29,7 @@ def _scatter_by_group(
 ) -> None:
     """Draw points, those of each group in its own colour and mark."""
     names = list(dict.fromkeys(str(g) for g in groups))
-    few = 1 < len(names) <= _MOST_GROUPS
+    few = 1 < len(names) <= _MAX_GROUPS
     of = np.array([str(g) for g in groups])
     sizes = np.broadcast_to(sizes, x.shape)
     for i, name in enumerate(names if few else [None]):
@@ -51,7 +51,7 @@ def _scatter_by_group(
 
 def _name_points(ax: Axes, x: NDArray[Any], y: NDArray[Any], ensemble: Ensemble) -> None:
     """Write the name of each partition beside its point, if there are few."""
-    if ensemble.n_partitions > _MOST_NAMED:
+    if ensemble.n_partitions > _MAX_NAMED:
         return
     for name, across, up in zip(ensemble.names, x, y, strict=True):
         if np.isfinite(across) and np.isfinite(up):
@@ -67,10 +67,10 @@ def plot_reliability(model: Any, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     model : fitted LACA
-        Each partition is a point: r, how often it puts together what does not belong together,
-        and rho, how often it puts together what does. Best is top left; on the dashed line a
-        partition says nothing, below it it votes against itself. The area of a point is the
-        weight of its vote for together.
+        Each partition is a point: r is how often it joins objects of different consensus
+        clusters, rho how often it joins objects of the same one. Top left is best; a partition on
+        the dashed line carries no information, below it its votes count in reverse. The area of
+        a point is the weight of the partition.
     ax : matplotlib Axes, optional
         Where to draw. Default: a new figure.
 
@@ -89,7 +89,7 @@ def plot_reliability(model: Any, *, ax: Axes | None = None) -> Axes:
     _name_points(ax, r, rho, model.ensemble_)
     ax.set_xlim(-0.03 * largest, min(largest, 1.02))
     ax.set_ylim(0, 1.04)
-    name_axes(ax, "r: joins what is apart in the consensus", "ρ: joins what belongs together")
+    name_axes(ax, "r: joins objects of different clusters", "ρ: joins objects of one cluster")
     tidy(ax, grid="both")
     return ax
 

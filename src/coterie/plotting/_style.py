@@ -1,7 +1,8 @@
-"""Colours and marks of all pictures, and the axes they are drawn on."""
+"""Axes of plots: size, labels, ticks, grid."""
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,9 +11,9 @@ if TYPE_CHECKING:
 __all__ = ["get_axes"]
 
 SEQUENTIAL = "Blues"
-"""Colour map of shares: light is never, dark is always."""
+"""Colour map of shares: light is 0, dark is 1."""
 WIDTH = 80 / 25.4
-"""The width in inches at which everything must still be legible: a column of a journal."""
+"""Width of a journal column in inches; plots are legible at this width."""
 
 
 def get_axes(ax: Axes | None, *, height: float = 0.75, width: float = 1.5) -> Axes:
@@ -31,9 +32,7 @@ def get_axes(ax: Axes | None, *, height: float = 0.75, width: float = 1.5) -> Ax
 
 
 def check_matplotlib() -> None:
-    """Raise ImportError that names the extra if matplotlib is not there."""
-    from importlib.util import find_spec
-
+    """Raise ImportError with the name of the extra if matplotlib is not installed."""
     if find_spec("matplotlib") is None:
         raise ImportError(
             'plots need matplotlib, which is not installed: pip install "coterie[plot]"'
@@ -41,14 +40,14 @@ def check_matplotlib() -> None:
 
 
 def name_axes(ax: Axes, x: str, y: str) -> None:
-    """Write what the axes show, small enough for a column of 80 mm."""
+    """Label the axes, in a size that fits a column of 80 mm."""
     ax.set_xlabel(x, fontsize=8)
     ax.set_ylabel(y, fontsize=8)
     ax.tick_params(labelsize=7.5)
 
 
 def tidy(ax: Axes, *, grid: str | None = "y") -> None:
-    """Leave out lines that say nothing, and put the grid behind the data."""
+    """Remove the top and right spines, and draw the grid behind the data."""
     ax.spines[["top", "right"]].set_visible(False)
     for axis in (ax.xaxis, ax.yaxis):
         axis.get_offset_text().set_fontsize(7.5)
@@ -58,7 +57,7 @@ def tidy(ax: Axes, *, grid: str | None = "y") -> None:
 
 
 def whole_numbers(ax: Axes, axis: str = "x") -> None:
-    """Put ticks at whole numbers only."""
+    """Put ticks at integers only."""
     from matplotlib.ticker import MaxNLocator
 
     which = ax.xaxis if axis == "x" else ax.yaxis

@@ -12,10 +12,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MISSING_WORDS", "Cells", "check_finite", "level_name", "parse_cell", "read_cells"]
+from coterie._reading import MISSING_WORDS
 
-MISSING_WORDS = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "None", "?"})
-"""Text that stands for a missing cell."""
+__all__ = ["Cells", "check_finite", "level_name", "parse_cell", "read_cells"]
 
 _DATE_FORMATS = ("iso", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y")
 _DATE_START = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{4}")

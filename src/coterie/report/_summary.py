@@ -170,13 +170,7 @@ def summarize(
         "notes": list(notes),
     }
     summary["methods"], summary["references"] = methods_text(summary)
-    summary["objects"] = {
-        "id": names,
-        "cluster": labels.tolist(),
-        "confidence": np.round(consensus.confidence_, 6).tolist(),
-        "truth": None if truth is None else _texts(truth),
-        "runner_up": runner_up,
-    }
+    summary["objects"] = _objects(consensus, names, runner_up, truth)
     summary |= dict.fromkeys(("cuts", "profiles", "shown", "heat_map", "projection"))
     if pictures:
         cuts = cut_at_numbers(consensus, numbers)
@@ -188,6 +182,22 @@ def summarize(
             summary["profiles"] = profiles(values, called, cuts, int(consensus.n_clusters_))
         summary |= _pictures(consensus, X, called)
     return summary
+
+
+def _objects(
+    consensus: Any,
+    names: list[Any],
+    runner_up: list[int | None],
+    truth: Sequence[Any] | NDArray[Any] | None,
+) -> dict[str, Any]:
+    """Return what is known about each object, column by column."""
+    return {
+        "id": names,
+        "cluster": consensus.labels_.tolist(),
+        "confidence": np.round(consensus.confidence_, 6).tolist(),
+        "truth": None if truth is None else _texts(truth),
+        "runner_up": runner_up,
+    }
 
 
 def _method(consensus: Any, numbers: ClusterNumbers | None) -> dict[str, Any]:

@@ -24,7 +24,7 @@ __all__ = [
     "scaled_criteria",
 ]
 
-_SQUEEZED = 2.5  # ranges of the interesting part in the whole, from which on only the part is drawn
+_SQUEEZED = 2.5  # draw only the values near the choice if all values span more than this many times
 CRITERION_NAMES = {
     "score": "score",
     "silhouette": "silhouette",
@@ -39,7 +39,7 @@ _SMALL_IS_GOOD = ("pac",)
 
 
 class ChoiceCurve(NamedTuple):
-    """By what a method chooses the number of clusters."""
+    """Criterion of a method over the number of clusters."""
 
     kind: str
     """'lifetime', 'likelihood' or 'criterion'."""
@@ -51,9 +51,9 @@ class ChoiceCurve(NamedTuple):
 
 
 def choice_curve(model: Any, most: int | None = None) -> ChoiceCurve | None:
-    """Return what a fitted method chooses the number of clusters by; None if nothing was kept.
+    """Return the criterion of a fitted method over the number of clusters; None without one.
 
-    As far as `most` clusters; by default a few beyond the number found.
+    Numbers go up to `most`; by default a few beyond the number found.
     """
     curve = _whole_curve(model)
     if curve is None:
@@ -66,11 +66,10 @@ def choice_curve(model: Any, most: int | None = None) -> ChoiceCurve | None:
 def readable_range(
     numbers: NDArray[np.int64], values: NDArray[np.float64], chosen: int
 ) -> tuple[float, float]:
-    """Return the lowest and highest value to draw, so that the numbers around the choice differ.
+    """Return the lowest and highest value to draw, so that values near the choice can be compared.
 
-    The value of one cluster, and of a few more, is often so far off that all others would lie on
-    a line. Then the range is that of the numbers from three quarters of the chosen one on, its
-    lower neighbour among them.
+    The values of very few clusters are often so far off that all others would look alike. Then
+    the range is that of the numbers from three quarters of the chosen one on.
     """
     whole = float(values.min()), float(values.max())
     near = values[numbers >= min(chosen, max(2, 3 * chosen // 4))]
@@ -91,7 +90,7 @@ def _whole_curve(model: Any) -> ChoiceCurve | None:
 def scaled_criteria(numbers: ClusterNumbers) -> dict[str, NDArray[np.float64]]:
     """Return the criteria on a scale from 0 (worst number tried) to 1 (best).
 
-    What is better small is turned over; a criterion that is nowhere defined is left out.
+    Criteria of which small values are good are reversed; those without any value are left out.
     """
     scaled = {}
     for name, values in numbers.criteria.items():
@@ -131,7 +130,7 @@ def calibration_curve(counts: ArrayLike, right: ArrayLike, *, least: int = 10) -
 
 
 class LikelihoodSteps(NamedTuple):
-    """What a method raised (or lowered) from step to step."""
+    """Objective of a method after each iteration."""
 
     steps: NDArray[np.int64]
     values: NDArray[np.float64]

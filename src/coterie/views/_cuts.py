@@ -1,4 +1,4 @@
-"""The consensus at other numbers of clusters, for the slider of the report."""
+"""Consensus labels at other numbers of clusters, for the slider of the report."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from coterie.views._order import cluster_tree, tree_of
 
 __all__ = ["Cuts", "cut_at_numbers", "nearby_numbers"]
 
-REFIT_MOST = 2_000  # objects, up to which a method without a tree is fitted again for each number
+REFIT_MAX_OBJECTS = 2_000  # up to which a method without a tree is fitted for each number
 _ALWAYS = 10
 _AROUND = 3
 
@@ -38,7 +38,7 @@ class Cuts(NamedTuple):
 
 
 def nearby_numbers(n_clusters: int, n_objects: int) -> list[int]:
-    """Return the numbers worth looking at: 2 to 10, and some around the one that was found."""
+    """Return the default numbers: 2 to 10, and three on either side of the one that was found."""
     numbers = {*range(2, _ALWAYS + 1), *range(n_clusters - _AROUND, n_clusters + _AROUND + 1)}
     return sorted(k for k in numbers if 1 < k <= n_objects or k == n_clusters)
 
@@ -65,7 +65,7 @@ def cut_at_numbers(
     if cuts is not None:
         found = cuts
         how, words = "cut", f"the tree of {name} is cut at another height"
-    elif n <= REFIT_MOST:
+    elif n <= REFIT_MAX_OBJECTS:
         found = _refit(consensus, [j for j in wanted if j != k])
         how, words = "refit", f"{name} was fitted again with that number"
     else:
@@ -84,7 +84,7 @@ def cut_at_numbers(
 
 
 def _cut_tree(consensus: Any, numbers: Sequence[int]) -> dict[int, NDArray[np.int64]] | None:
-    """Cut the tree that the method left; None if there is no tree."""
+    """Cut the tree of the method; None if there is no tree."""
     tree = tree_of(consensus)
     least = 1 if tree is None else tree.least_clusters
     if isinstance(consensus, TreeConsensus) and hasattr(consensus, "linkage_"):
@@ -97,7 +97,7 @@ def _cut_tree(consensus: Any, numbers: Sequence[int]) -> dict[int, NDArray[np.in
 
 
 def _refit(consensus: Any, numbers: Sequence[int]) -> dict[int, NDArray[np.int64]]:
-    """Fit again for each number; what fails, or gives another number, is left out."""
+    """Fit again for each number; leave out fits that fail or give another number."""
     found = {}
     with (
         track_progress("other numbers of clusters", len(numbers)) as done,
@@ -114,7 +114,7 @@ def _refit(consensus: Any, numbers: Sequence[int]) -> dict[int, NDArray[np.int64
 
 
 def _merge(consensus: Any, numbers: Sequence[int]) -> dict[int, NDArray[np.int64]]:
-    """Merge the clusters that there are."""
+    """Merge the clusters of the consensus."""
     k = int(consensus.n_clusters_)
     if not numbers or k < 3:
         return {}

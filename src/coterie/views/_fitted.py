@@ -1,4 +1,4 @@
-"""The fitted consensus of a model, and what it must have to be drawn."""
+"""The fitted consensus of a model, and its attributes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ __all__ = ["fitted", "fitted_attribute"]
 
 
 def fitted(model: Any) -> Any:
-    """Return the fitted consensus of a model: of ConsensusClustering or a pipeline the last part.
+    """Return the fitted consensus of a method, a ConsensusClustering or a pipeline.
 
-    Raises TypeError for what has no `labels_`.
+    Raises NotFittedError for a model without `labels_`.
     """
     if hasattr(model, "steps"):  # a pipeline
         model = model.steps[-1][1]
@@ -25,7 +25,7 @@ def fitted(model: Any) -> Any:
 
 
 def fitted_attribute(model: Any, attribute: str, others: str) -> Any:
-    """Return a fitted attribute; TypeError that says which methods have it."""
+    """Return a fitted attribute; raise TypeError, with `others` as a hint, if there is none."""
     model = fitted(model)
     value = getattr(model, attribute, None)
     if value is None:

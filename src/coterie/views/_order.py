@@ -1,4 +1,4 @@
-"""Orders in which objects are shown, and the trees that some methods leave behind."""
+"""Order of objects in pictures, and the tree of a fitted method."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from coterie.ensemble import Ensemble, compact_codes
 
 __all__ = ["ConsensusTree", "consensus_order", "leaf_order", "tree_of", "vat_order"]
 
-VAT_MOST = 20_000  # distinct rows; beyond, VAT is done on a sample
+VAT_MAX_ROWS = 20_000  # distinct rows; of more, a sample is ordered
 _VAT_SAMPLE = 4_000
-_MOST_CLUSTERS = 2_000  # whose tree is made for the order; beyond, clusters go by size
+_MAX_CLUSTERS = 2_000  # ordered by a tree; more clusters are ordered by size
 
 
 class ConsensusTree(NamedTuple):
-    """The tree that a consensus method cut."""
+    """Tree of a consensus method."""
 
     linkage: NDArray[np.float64]
     """(n - 1, 4): in the format of `scipy.cluster.hierarchy`, heights may be infinite."""
@@ -44,7 +44,7 @@ class ConsensusTree(NamedTuple):
 
 
 def tree_of(consensus: Any) -> ConsensusTree | None:
-    """Return the tree of a fitted method: its linkage or its spanning tree; None without."""
+    """Return the tree of a fitted method, from its linkage or spanning tree; None without one."""
     n = len(consensus.labels_)
     linkage = getattr(consensus, "linkage_", None)
     if linkage is not None and len(linkage) == n - 1 and n > 1:
@@ -61,7 +61,7 @@ def tree_of(consensus: Any) -> ConsensusTree | None:
 def leaf_order(linkage: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the leaves of a tree from left to right, the larger of two branches first.
 
-    Every cut of the tree is a row of runs in this order.
+    In this order the clusters of every cut are contiguous.
     """
     n = len(linkage) + 1
     sizes = np.concatenate([np.ones(n), linkage[:, 3]])
@@ -73,11 +73,11 @@ def leaf_order(linkage: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def consensus_order(consensus: Any) -> NDArray[np.int64]:
-    """Return the objects so that each cluster is in one piece and similar ones are neighbours.
+    """Return the objects in an order in which clusters are contiguous, similar ones side by side.
 
-    They go as in the tree of the method, so that every cut of it is in pieces, too. Without a
-    tree, clusters go by average linkage of their co-association, and within a cluster the most
-    confident come first.
+    The order is that of the method's tree, so that the clusters of every cut are contiguous.
+    Without a tree, clusters are ordered by average linkage of their co-association, and objects
+    of a cluster by falling confidence.
     """
     labels = consensus.labels_
     if len(labels) == 1:
@@ -95,11 +95,11 @@ def consensus_order(consensus: Any) -> NDArray[np.int64]:
 
 
 def _cluster_places(consensus: Any, place: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a number per cluster by which clusters are put in a row."""
+    """Return a sort key per cluster."""
     labels, k = consensus.labels_, int(consensus.labels_.max()) + 1
     if tree_of(consensus) is not None:
         return np.bincount(labels, weights=place) / np.bincount(labels)
-    if not 2 < k <= _MOST_CLUSTERS:
+    if not 2 < k <= _MAX_CLUSTERS:
         return np.arange(k, dtype=np.float64)
     tree = cluster_tree(consensus.ensemble_, labels)
     places = np.empty(k)
@@ -142,7 +142,7 @@ def vat_order(ensemble: Ensemble) -> NDArray[np.int64]:
     patterns = ensemble.patterns
     n_codes = int(ensemble.n_clusters.max())
     p = len(patterns.counts)
-    if p <= VAT_MOST:
+    if p <= VAT_MAX_ROWS:
         rank = np.empty(p, dtype=np.float64)
         rank[_vat(patterns.labels, n_codes, ensemble.has_missing)] = np.arange(p)
     else:

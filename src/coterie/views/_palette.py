@@ -4,8 +4,8 @@ from __future__ import annotations
 
 __all__ = ["ACCENT", "GREY", "MARKERS", "PALETTE", "cluster_colour", "cluster_marker"]
 
-# After Okabe and Ito (2008) and Tol (2021): told apart in the common kinds of colour blindness.
-# Neighbours in the list differ in lightness, so that they stay apart in grey.
+# After Okabe and Ito (2008) and Tol (2021): distinct in the common kinds of colour blindness.
+# Neighbours in the list differ in lightness, so that they are distinct in grey, too.
 PALETTE = (
     "#0072B2",  # blue
     "#E69F00",  # orange
@@ -18,11 +18,11 @@ PALETTE = (
     "#332288",  # indigo
     "#999933",  # olive
 )
-"""One colour per cluster; they start again after the last."""
+"""One colour per cluster, repeated after the last."""
 ACCENT = PALETTE[0]
-"""What a picture is about: the chosen number, the cut."""
+"""Colour of the main thing: the chosen number, the cut."""
 GREY = "#8A929C"
-"""What stands around it."""
+"""Colour of everything else."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 
 
@@ -32,5 +32,5 @@ def cluster_colour(cluster: int) -> str:
 
 
 def cluster_marker(cluster: int) -> str:
-    """Return the mark of a cluster: another one when the colours start again."""
+    """Return the mark of a cluster; clusters of the same colour have different marks."""
     return MARKERS[(cluster + cluster // len(PALETTE)) % len(MARKERS)]

@@ -20,7 +20,7 @@ class TopOfTree(NamedTuple):
     """The last merges of a tree, ready to be drawn."""
 
     x: NDArray[np.float64]
-    """(m, 4): left foot, left shoulder, right shoulder, right foot of each merge."""
+    """(m, 4): corners of each merge: bottom left, top left, top right, bottom right."""
     y: NDArray[np.float64]
     cluster: NDArray[np.int64]
     """(m,): the cluster in which a merge is; -1 above the cut."""
@@ -29,7 +29,7 @@ class TopOfTree(NamedTuple):
     leaves: NDArray[np.int64]
     """(p,): the object of each leaf, the first of several."""
     heights: NDArray[np.float64]
-    """(p,): where each leaf hangs: 0 for an object, for several where they were joined."""
+    """(p,): height of each leaf: 0 for a single object, else where its objects were merged."""
     cut: float | None
     """Height of the cut; None where the clusters are no cut of the tree."""
 
@@ -39,8 +39,8 @@ def top_of_tree(
 ) -> TopOfTree:
     """Return the last merges of a tree, from at most `n_leaves` leaves on.
 
-    Merges of infinite height, which some methods write for what they did not join, are left
-    out.
+    Merges of infinite height are left out: some methods write them for clusters that they did
+    not merge.
     """
     linkage = tree.linkage
     n = len(linkage) + 1
@@ -79,7 +79,7 @@ def top_of_tree(
 
 
 def _cut_height(linkage: NDArray[np.float64], k: int) -> float:
-    """Return a height between the last merge that was made and the first that was not."""
+    """Return a height between the last merge below the cut and the first above it."""
     n = len(linkage) + 1
     below = linkage[n - k - 1, 2] if k < n else 0.0
     above = linkage[n - k, 2] if k > 1 else np.inf

@@ -1,0 +1,1 @@
+"""Which measure tells the wrong objects within a cluster of the consensus?"""
