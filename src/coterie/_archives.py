@@ -54,7 +54,7 @@ def write_archive(
     if objects := [name for name, array in content.items() if array.dtype.hasobject]:
         raise ValueError(f"arrays must hold no Python objects; got some in {', '.join(objects)}.")
     with written_whole(path) as temporary, open(temporary, "wb") as file:
-        write(file, **content)
+        write(file, **content)  # type: ignore[arg-type]
 
 
 def read_archive(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
