@@ -1,4 +1,4 @@
-"""What is told about a method: each class has an `about`, read by explain, report and docs."""
+"""Descriptions of methods: each class has an `about`, read by explain, report and docs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OWN_SHARE = (
 
 
 class MethodWords(NamedTuple):
-    """How to speak of a method: in the report, and in ``coterie explain``.
+    """Description of a method for the report and for ``coterie explain``.
 
     Costs speak of n objects (p of them distinct), L partitions, and K clusters in all of them.
     """
@@ -40,7 +40,7 @@ class MethodWords(NamedTuple):
 
 
 def words_of(cls: type) -> MethodWords:
-    """Return what a class says about itself; without `about`, its name and first line.
+    """Return the description of a class; without `about`, its name and first line.
 
     A subclass does not inherit: it is another method.
     """
@@ -52,7 +52,7 @@ def words_of(cls: type) -> MethodWords:
     return MethodWords(name, first_line, "", "", "", name, (), f"the one that {name} finds")
 
 
-# What several methods say in the same words.
+# Texts that several methods share.
 LARGEST_MEMBERSHIP = "its largest membership"
 BOTH_SEEN = "A partition counts for a pair of objects only if it saw both."
 IN_NO_CLUSTER = "An object is in no cluster of a partition that did not label it."

@@ -8,7 +8,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-import sklearn.utils
 
 __all__ = [
     "as_seed",
@@ -82,6 +81,8 @@ def whole_seed(random_state: Any) -> Any:
 
 def check_random_state(random_state: Any) -> np.random.RandomState:
     """Return scikit-learn's random generator for a seed; whole floats are seeds, too."""
+    import sklearn.utils  # a second to import, which data sets and `coterie --help` do without
+
     return sklearn.utils.check_random_state(whole_seed(random_state))
 
 

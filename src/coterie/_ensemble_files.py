@@ -147,7 +147,7 @@ def write_label_table(ensemble: Ensemble, path: str | os.PathLike[str], *, separ
 def _numbers_of_text(column: pl.Series) -> pl.Series:
     """Return a series of text as numbers if all fields read like numbers.
 
-    "01" does not: as a number it could not be told from "1".
+    "01" does not: as a number it would be the same as "1".
     """
     import polars as pl
 

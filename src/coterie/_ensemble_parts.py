@@ -28,7 +28,7 @@ Subspace = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array, which must be ours, closed for writing."""
+    """Make an array, which must be ours, read-only; return it."""
     array.flags.writeable = False
     return array
 
@@ -260,7 +260,7 @@ def check_subspaces(
 
 
 def check_features(features: Any, n_objects: int) -> Any:
-    """Return features as an array or CSR matrix that nobody can write to."""
+    """Return features as a read-only array or CSR matrix."""
     if features is None:
         return None
     if hasattr(features, "tocsr"):
@@ -294,5 +294,5 @@ def _owned_copy(array: ArrayLike) -> NDArray[np.float64]:
 
 
 def _is_closed(array: NDArray[Any]) -> bool:
-    """Whether nobody can write to an array; a frozen view's base may be open for writing."""
+    """Whether an array is read-only and no view, whose base might be writeable."""
     return array.flags.owndata and not array.flags.writeable

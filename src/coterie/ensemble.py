@@ -92,11 +92,11 @@ class Ensemble:
         Quality of each partition in [0, 1]. 1 if not given.
     posteriors : sequence of arrays of shape (n_objects, k_l), optional
         Soft memberships, one array per partition, columns in the order of the sorted labels.
-        There may be more columns than labels, for clusters that are nobody's most likely one:
-        then labels that are column numbers name their columns, which are put in order; with any
-        other labels the columns in excess are the last ones. Where a label is missing, the row is
-        taken as 0: the partition has no opinion. Where most labels are not the largest of their
-        rows there is a warning: columns are in another order, or hold distances.
+        There may be more columns than labels, for clusters that are no object's most likely one.
+        Then labels that are column numbers name their columns; with other labels the additional
+        columns come last. Rows of objects whose label is missing count as 0. A warning says if
+        most labels are not the column of the largest value: then columns are in another order, or
+        hold distances.
     subspaces : sequence of pairs of arrays of shape (k_l, n_features), optional
         Centres and feature weights of the clusters of each partition, rows in the order of the
         columns of `posteriors`.
@@ -502,7 +502,7 @@ class Ensemble:
         if isinstance(labels, Ensemble):
             given = labels._columns()
             if labels.n_columns in (expected, self.n_partitions):
-                # Put columns that were dropped for want of labels back in their places.
+                # Put columns that were dropped, as they have no label, back in their places.
                 nothing = Column(np.full(len(labels), MISSING, dtype=np.int32), np.empty(0))
                 place = dict(zip(labels.columns.tolist(), given, strict=True))
                 given = [place.get(i, nothing) for i in range(labels.n_columns)]

@@ -84,7 +84,7 @@ def test_too_little_to_tell(X):
     test = structure_test(X)
     assert not test.has_structure
     assert test.p_value == 1.0
-    assert "cannot be told" in test.reason
+    assert "cannot be decided" in test.reason
 
 
 def test_sparse_features(seed):
@@ -93,7 +93,7 @@ def test_sparse_features(seed):
     found = structure_test(sparse.coo_array(X), random_state=seed)
     assert found.as_dict() == structure_test(X, random_state=seed).as_dict()
     assert structure_test(sparse.csr_array(X), max_objects=50, random_state=0).n_used == 50
-    assert "cannot be told" in structure_test(sparse.csr_array((30, 2))).reason
+    assert "cannot be decided" in structure_test(sparse.csr_array((30, 2))).reason
 
 
 @pytest.mark.slow

@@ -434,7 +434,7 @@ def test_labels_become_class_numbers(tmp_path, labels, target, names):
         ("a,b\n1,2\n", "last column 'label'.* got 2 columns, the last 'b'"),
         ("label\n1\n", "at least one feature"),
         ("a,label\n", "no objects"),
-        ("", "cannot be read"),
+        ("", "is empty"),
         ("a,b,label\n1,2,0\n1,red,0\n", "column 'b' holds 'red' for object 1"),
         ("a,label\n1,0\n1,2,3,0\n", "cannot be read"),
     ],

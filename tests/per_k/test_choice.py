@@ -70,7 +70,7 @@ def test_data_without_clusters_can_refute(p_values, n_null, has_clusters, words)
         words = ""
 
     curves = np.array([[0.3, 0.1], [0.4, 0.8], [0.1, 0.9]])
-    evidence = Evidence(np.array([2, 3]), *curves, np.array(p_values), n_null, Clear(None, None))
+    evidence = Evidence(np.array([2, 3]), *curves, np.array(p_values), n_null, Clear(None, None, 2))
     choice = choose(evidence)
     assert choice.best == 3
     assert choice.has_clusters is has_clusters
@@ -82,7 +82,9 @@ def test_the_distance_decides_only_where_features_are_in_doubt():
         def __init__(self, p_value):
             self.p_value = p_value
 
-    assert Gap(Test(0.005), None).found
-    assert Gap(Test(0.05), Test(0.005)).found
-    assert not Gap(Test(0.05), None).found
-    assert not Gap(Test(0.5), Test(0.005)).found
+    assert Gap(Test(0.005), None, 2).found
+    assert Gap(Test(0.05), Test(0.005), 2).found
+    assert Gap(Test(0.5), Test(0.005), 9).found
+    assert not Gap(Test(0.05), None, 9).found
+    assert not Gap(Test(0.5), Test(0.005), 2).found
+    assert not Gap(Test(0.5), Test(0.05), 9).found

@@ -261,6 +261,9 @@ DRAWINGS = {
     "diversity": lambda e, ax: plotting.plot_diversity(EAC().fit(e), ax=ax),
     "weights": lambda e, ax: plotting.plot_feature_weights(WEIGHTS, ax=ax),
     "weights of one": lambda e, ax: plotting.plot_feature_weights(WEIGHTS, cluster=2, ax=ax),
+    "feature map": lambda e, ax: plotting.plot_feature_map(
+        EAC(n_clusters=2).fit(e), np.random.default_rng(0).random((e.n_objects, 5)), ax=ax
+    ),
     "words": lambda e, ax: plotting.plot_words(WEIGHTS, names=["$x_1$ <b>"] * 40, ax=ax),
 }
 

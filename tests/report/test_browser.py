@@ -591,6 +591,24 @@ def test_downloads_hold_no_formulas(visit, tmp_path):
     assert {row[3] for row in rows[1:]} == {"'=A1", "b"}
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_features_are_shown_and_downloaded(visit, tmp_path):
+    votes = np.repeat([0, 1], 15)[:, None] + np.zeros(4, dtype=int)
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    X[15:, 1] += 9
+    summary = summarize(EAC(n_clusters=2).fit(votes), X=X, feature_names=["a", "=b,1", "<c>"])
+    page = visit(write(tmp_path, summary))
+    assert "double dipping" in page.locator("#features").text_content()
+    assert page.locator("#features .strips img").count() == 4  # clusters, and three features
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Download table").click()
+    text = waiting.value.path().read_text(encoding="utf-8")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert len(rows) == 6
+    assert (rows[0]["cluster"], rows[0]["feature"], float(rows[0]["effect"])) == ("0", "'=b,1", -1)
+    assert page.locator("#trust tbody tr").count() == 2
+
+
 def grouped(n, n_partitions, seed=0):
     """Labels of n objects in five groups, with noise: few distinct rows, so that fits are quick."""
     rng = np.random.default_rng(seed)

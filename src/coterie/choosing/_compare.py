@@ -43,7 +43,7 @@ class MethodResult:
     n_clusters : int or None
         Number of clusters.
     n_clusters_given : bool
-        Whether the method was told the number, and did not find it.
+        Whether the number was given to the method, rather than found by it.
     anmi : float or None
         Mean NMI with the partitions of the ensemble.
     stability : float or None
@@ -106,7 +106,7 @@ class Comparison:
     n_objects, n_partitions : int
         Size of the ensemble.
     numbers : ClusterNumbers or None
-        Why the methods were told that number of clusters, with ``n_clusters='auto'``.
+        The evidence for the number of clusters, with ``n_clusters='auto'``.
     """
 
     rows: list[MethodResult]
@@ -169,7 +169,7 @@ def compare(
     n_jobs: int | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> Comparison:
-    """Run every consensus method on the same ensemble, and say which to take.
+    """Run every consensus method on the same ensemble, and recommend one.
 
     A method that cannot be used, fails or takes too long is a row that says why.
 
@@ -182,7 +182,7 @@ def compare(
     methods : iterable of names, or mapping from names to estimators, optional
         What to run. Default: all of `coterie.consensus.CONSENSUS`.
     n_clusters : int, 'auto', ClusterNumbers or None, default='auto'
-        What the methods are told. With 'auto' all get the number that `how_many_clusters`
+        The number that methods are given. With 'auto' all get the number that `how_many_clusters`
         recommends, for the features if there are any, else for the ensemble; its result can be
         given as well. Agreement with the ensemble can only be compared between consensus
         partitions with the same number of clusters: it favours many. With None each method
@@ -243,10 +243,10 @@ def compare(
     elif n_clusters == "auto":
         seen = ensemble if generator is None else X
         numbers = how_many_clusters(seen, ensemble=ensemble, random_state=random_state)
-    told = n_clusters if isinstance(n_clusters, Integral) else None
+    given = n_clusters if isinstance(n_clusters, Integral) else None
     if numbers is not None:
-        told = min(numbers.recommended, ensemble.n_objects)
-    jobs = _make_jobs(methods, told, stability, seed, time_limit)
+        given = min(numbers.recommended, ensemble.n_objects)
+    jobs = _make_jobs(methods, given, stability, seed, time_limit)
     if n_jobs is None:
         n_jobs = 1 if ensemble.labels.size <= _SMALL else -1
     if n_jobs == 0:

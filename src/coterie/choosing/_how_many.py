@@ -162,7 +162,7 @@ def how_many_clusters(
     max_objects : int or None, default=1500
         Objects used, drawn at random; None for all of them.
     structure : bool or StructureTest, default=True
-        Also test whether there is a gap between clusters (`structure_test`). The finding is told
+        Also test whether there is a gap between clusters (`structure_test`). The result stands
         beside the answer and does not change it. A finished test can be given as well.
     n_jobs : int, optional
         Runs of k-means at a time.

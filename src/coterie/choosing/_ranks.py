@@ -25,9 +25,9 @@ class MeanRanks:
     p_value : float
         Of Friedman's test that all methods are alike.
     critical_difference : float
-        Nemenyi's: methods whose mean ranks differ by less are not told apart.
+        Nemenyi's: methods whose mean ranks differ by less cannot be distinguished.
     groups : list of (int, int)
-        First and last position of each largest run of methods that are not told apart.
+        First and last position of each maximal run of methods that cannot be distinguished.
     n_sets : int
         Number of data sets.
     """

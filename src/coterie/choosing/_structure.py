@@ -22,7 +22,7 @@ __all__ = ["StructureTest", "structure_test"]
 
 NULLS = ("uniform", "permuted")
 _LEAST_SHARE = 0.05  # a cluster counts from this share of the objects
-_LEAST_OBJECTS = 10  # with fewer distinct objects nothing can be told
+_LEAST_OBJECTS = 10  # with fewer distinct objects the test decides nothing
 _MOST_PARTITIONS = 30  # of an ensemble, compared with as many of the null
 _LABELLED, _PER_CLUSTER, _MOST_LABELLED = 300, 10, 1000  # objects of an ensemble
 _LABEL_DRAWS = 19
@@ -152,7 +152,7 @@ def structure_test(
     An ensemble has lost what lies between the objects, so its test is a weaker one: it says
     whether its partitions agree on clusters more than those that k-means makes of noise in the
     plane, and by a wide margin. An algorithm that cuts noise in the same way every time (k-means
-    with 3 clusters on a long strip) cannot be told from one that has found something. Where
+    with 3 clusters on a long strip) looks like one that has found something. Where
     there are features, test these.
 
     References
@@ -317,13 +317,7 @@ def _test_ensemble(
 
 
 def _peak_of_labels(labels: NDArray[np.int32]) -> float:
-    seen = labels >= 0
-    together = np.zeros((len(labels), len(labels)))
-    for e in range(labels.shape[1]):
-        members = labels[:, e, None] == np.arange(labels[:, e].max() + 1)
-        together += members.astype(np.float32) @ members.T.astype(np.float32)
-    both = seen.astype(np.float64) @ seen.T.astype(np.float64)
-    return _peak(1.0 - together / np.maximum(both, 1.0), ratio=False)
+    return _peak(1.0 - Ensemble(labels).coassociation(), ratio=False)
 
 
 def _partitions_of_noise(
@@ -385,5 +379,5 @@ def _few(n_used: int) -> str:
 def _undecided(
     why: str, null: str, alpha: float, kind: str, n_used: int, n_null: int
 ) -> StructureTest:
-    reason = f"Whether there is a gap between clusters cannot be told: there are {why}."
+    reason = f"Whether there is a gap between clusters cannot be decided: there are {why}."
     return StructureTest(False, 1.0, alpha, 0.0, np.zeros(n_null), null, kind, n_used, reason)

@@ -7,8 +7,8 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from typing import Any, Protocol
+from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
 from rich.progress import (
@@ -119,47 +119,31 @@ class _SinceTheStart(ProgressColumn):
         return Text(f"{minutes}:{seconds:02d}", style="progress.elapsed")
 
 
-class Tell(Protocol):
-    """Tells how far a step is."""
-
-    def __call__(self, done: float, total: int, part: str = "") -> None:
-        """Tell that `done` of `total` are done, of the part of the step that is under way."""
-
-
 @contextmanager
-def step(
-    words: str, *, quiet: bool, counted: bool = True, watching: bool = False
-) -> Iterator[Tell]:
-    """Show that a step is under way, on a terminal; yield what tells how far it is.
+def step(words: str, *, quiet: bool, counted: bool = True) -> Iterator[None]:
+    """Show on a terminal that a step is under way, and how far the library is with it.
 
-    Until it is told ``(done, total)`` it shows a spinner, then a bar with the time left; told
-    ``(0, 0)``, which means that nobody knows any more, a spinner again. A step may have parts, in
-    which done and total are theirs, and so is the time left. What is shown goes away when the step
-    is done. With ``counted=False`` the numbers are not shown: they count nothing that a reader
-    knows. With ``watching=True`` nobody needs to tell: what the library says of itself is shown.
+    Shown is a spinner, and a bar with the time left while a task with a known number of steps runs
+    (`coterie._progress`). All of it is removed when the step is done. ``counted=False`` shows
+    percentages instead of numbers, where the numbers mean nothing to a reader.
     """
-    console = Console(stderr=True)
     if not shows_progress(quiet=quiet):
-        yield _ignore
+        yield
         return
     spinner = (SpinnerColumn(), TextColumn("{task.description}"), _SinceTheStart())
     count = (MofNCompleteColumn(),) if counted else (TaskProgressColumn(),)
     bar = (BarColumn(), *count, TimeRemainingColumn(compact=True), TextColumn("left"))
-    with Progress(*spinner, console=console, transient=True) as progress:
-        task, last = progress.add_task(words, total=None), ""
+    with Progress(*spinner, console=Console(stderr=True), transient=True) as progress:
+        task, shown = progress.add_task(words, total=None), ""
 
-        def tell(done: float, total: int, part: str = "") -> None:
-            nonlocal task, last
-            if part != last:  # a task of its own, whose speed the time left is reckoned from
+        def show(done: int, total: int, description: str) -> None:
+            nonlocal task, shown
+            if description != shown:  # a new bar, so that its time left is that of this task
                 progress.remove_task(task)
-                task = progress.add_task(f"{words}: {part}" if part else words, total=None)
-                last = part
+                text = f"{words}: {description}" if description else words
+                task, shown = progress.add_task(text, total=None), description
             progress.columns = (*spinner, *bar) if total else spinner
             progress.update(task, completed=done, total=total or None)
 
-        with report_progress(tell) if watching else nullcontext():
-            yield tell
-
-
-def _ignore(done: float, total: int, part: str = "") -> None:
-    """Take no notice of progress."""
+        with report_progress(show):
+            yield

@@ -104,7 +104,7 @@ def fit_model(
         random_state=parts.seed,
     )
     with (
-        step("Clustering", quiet=notes.quiet, counted=False, watching=True),
+        step("Clustering", quiet=notes.quiet, counted=False),
         notes.of_warnings(),
         refused_input(_OPTIONS),
     ):
@@ -115,7 +115,7 @@ def make_ensemble(X: NDArray[np.float64], parts: Partitioning, notes: Notes) -> 
     """Make the partitions, and show how far it is."""
     generator = generator_of(parts, X)
     with (
-        step("Making partitions", quiet=notes.quiet, watching=True),
+        step("Making partitions", quiet=notes.quiet),
         notes.of_warnings(),
         refused_input(_OPTIONS),
     ):
@@ -128,7 +128,7 @@ def find_consensus(
     """Fit the consensus; return the evidence for a number of clusters that it did not find."""
     words = f"Consensus of {ensemble.n_partitions} partitions ({type(consensus).__name__})"
     with (
-        step(words, quiet=notes.quiet, counted=False, watching=True),
+        step(words, quiet=notes.quiet, counted=False),
         notes.of_warnings(),
         refused_input(),
     ):
@@ -141,7 +141,7 @@ def deliver_results(
     model: Any, to: Destinations, notes: Notes, *, labels_to_pipe: bool = True, **details: Any
 ) -> None:
     """Gather the summary, write the files and print."""
-    with step("Gathering the results", quiet=notes.quiet, watching=True):
+    with step("Gathering the results", quiet=notes.quiet):
         details["pictures"] = needs_pictures(to)
         summary = summarized(model, notes, **details)
     with step("Writing the results", quiet=notes.quiet):

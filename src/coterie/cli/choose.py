@@ -61,12 +61,12 @@ def choose_number(
     seed, notes = asked.seed, Notes(quiet=to.quiet)
     check_writable(plot, "--plot", (".png", ".svg", ".pdf"))
     wanted = _numbers(asked.numbers)
-    with step(f"Reading {data}", quiet=to.quiet, watching=True):
+    with step(f"Reading {data}", quiet=to.quiet):
         given = read_input(data, table, preparing, notes, as_labels=as_labels, seed=seed)
     with notes.of_warnings(), refused_input(_OPTIONS):
-        with step("Is there structure?", quiet=to.quiet, watching=True):
+        with step("Is there structure?", quiet=to.quiet):
             test = structure_test(given.data, null=asked.null, alpha=asked.alpha, random_state=seed)
-        with step("How many clusters?", quiet=to.quiet, watching=True):
+        with step("How many clusters?", quiet=to.quiet):
             found = how_many_clusters(
                 given.data,
                 wanted,

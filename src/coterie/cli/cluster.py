@@ -39,7 +39,7 @@ def cluster_table(
     if save_model is not None:
         with refused_input():
             check_can_be_saved(consensus, [estimator for _, estimator in bases])
-    with step(f"Reading {data}", quiet=to.quiet, watching=True):
+    with step(f"Reading {data}", quiet=to.quiet):
         given = read_input(data, table, preparing, notes, as_labels=False, seed=parts.seed)
     given.check_number(chosen.clusters)
     features = given.features

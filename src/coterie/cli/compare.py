@@ -57,7 +57,7 @@ def compare_methods(
     names = [check_method(name) for name in wanted.methods or ()]
     number = _parse_clusters(wanted.clusters)
     base_estimators(parts.base)  # refused before any work
-    with step(f"Reading {data}", quiet=to.quiet, watching=True):
+    with step(f"Reading {data}", quiet=to.quiet):
         given = read_input(data, table, preparing, notes, as_labels=as_labels, seed=seed)
     given.check_number(number if isinstance(number, int) else None)
     ensemble, generator = given.ensemble, None
@@ -65,7 +65,7 @@ def compare_methods(
         generator = make_ensemble(given.data, parts, notes)
         ensemble = generator.ensemble_
     with (
-        step("Comparing methods", quiet=to.quiet, watching=True),
+        step("Comparing methods", quiet=to.quiet),
         notes.of_warnings(),
         refused_input({"n_clusters": "--clusters", "n_jobs": "--jobs"}),
     ):

@@ -26,7 +26,7 @@ def consense_labels(
     notes = Notes(quiet=to.quiet)
     check_destinations(to, labels)
     consensus = make_consensus(chosen)
-    with step(f"Reading {labels}", quiet=to.quiet, watching=True):
+    with step(f"Reading {labels}", quiet=to.quiet):
         given = read_input(labels, table, Preparing(), notes, as_labels=True)
     given.check_number(chosen.clusters)
     ensemble = given.ensemble

@@ -56,7 +56,7 @@ def consensus_per_number(
     _check_folder(folder)
     if runs.distance in _RAW_DISTANCES or runs.estimator == "nmf":
         preparing = preparing._replace(raw=True)
-    with step(f"Reading {data}", quiet=quiet, watching=True):
+    with step(f"Reading {data}", quiet=quiet):
         annotations = _annotations(data, table, preparing, annotate)
         kept = table._replace(exclude=[*(table.exclude or ()), *annotate] or None)
         given = read_input(data, kept, preparing, notes, as_labels=False, seed=runs.seed)
@@ -66,7 +66,7 @@ def consensus_per_number(
         annotations[str(table.truth)] = list(features.truth)
     model = _make_model(runs)
     with (
-        step("Clustering", quiet=quiet, counted=False, watching=True),
+        step("Clustering", quiet=quiet, counted=False),
         notes.of_warnings(),
         refused_input(_OPTIONS),
     ):

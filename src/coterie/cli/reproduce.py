@@ -52,7 +52,7 @@ def reproduce_paper(paper: str | None, settings: RunOptions, to: Destinations) -
     experiment = get_experiment(paper)
     with refused_input(_OPTIONS):
         experiment.tasks(runs=runs, seed=seed, quick=quick, only=only or ())
-    with step(f"Reproducing {paper}", quiet=to.quiet, watching=True), refused_input(_OPTIONS):
+    with step(f"Reproducing {paper}", quiet=to.quiet), refused_input(_OPTIONS):
         report = run_experiment(
             experiment,
             Path(f"reproduce-{paper}") if output is None else output,

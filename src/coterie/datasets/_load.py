@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import inspect
 import os
@@ -13,7 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._encode import encode_column
 from coterie._mat import read_mat
+from coterie._reading import read_csv
 from coterie.datasets import _synthetic
 
 __all__ = ["DATA_VARIABLE", "Dataset", "available", "load"]
@@ -21,7 +24,6 @@ __all__ = ["DATA_VARIABLE", "Dataset", "available", "load"]
 DATA_VARIABLE = "COTERIE_DATA"  # names the folder of data files
 
 _LABEL = "label"
-_UNKNOWN = -1  # in `Dataset.target`: no class
 _SUFFIXES = (".csv", ".csv.gz", ".mat")  # in the order of preference
 _NULLS = ["", "NA", "NaN", "nan", "?"]
 _SEED = 0
@@ -235,30 +237,30 @@ def _help(name: str, folder: Path | None) -> str:
 
 def _read(name: str, path: Path) -> Dataset:
     """Read one CSV file."""
-    import polars as pl
+    import polars as pl  # as long to import as numpy, and needed for files only
 
-    try:
-        columns = pl.read_csv(path, n_rows=0, infer_schema=False).columns
-        if len(columns) < 2 or columns[-1] != _LABEL:
-            raise ValueError(
-                f"{path} must have a header with at least one feature and the last column "
-                f"{_LABEL!r}; got {len(columns)} columns, the last {columns[-1]!r}."
-            )
-        *features, label = columns
-        frame = pl.read_csv(
-            path,
-            schema={**dict.fromkeys(features, pl.Float64), label: pl.String},
-            null_values=_NULLS,
+    frame = read_csv(path, path)
+    *features, label = frame.columns
+    if not features or label != _LABEL:
+        raise ValueError(
+            f"{path} must have a header with at least one feature and the last column "
+            f"{_LABEL!r}; got {len(frame.columns)} columns, the last {label!r}."
         )
-    except (pl.exceptions.PolarsError, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise  # the operating system's, and it says what is wrong; else a damaged archive
-        reason = _bad_cell(path) or str(error).split("\n")[0]
-        raise ValueError(f"{path} cannot be read as a table of numbers: {reason}") from error
     if frame.height == 0:
         raise ValueError(f"{path} holds a header but no objects.")
-    data = np.ascontiguousarray(frame.select(features).fill_null(float("nan")).to_numpy())
-    target, names = _encode(frame.get_column(label).to_list())
+    cells = pl.all().str.strip_chars()
+    frame = frame.select(pl.when(~cells.is_in(_NULLS)).then(cells))
+    numbers = frame.select(pl.col(features).cast(pl.Float64, strict=False))
+    for column in features:
+        wrong = frame[column].is_not_null() & numbers[column].is_null()
+        if wrong.any():
+            row = wrong.arg_max() or 0
+            raise ValueError(
+                f"{path} cannot be read as a table of numbers: column {column!r} holds "
+                f"{frame[column][row]!r} for object {row} (counted from 0)."
+            )
+    data = np.ascontiguousarray(numbers.fill_null(float("nan")).to_numpy())
+    target, names = _encode(frame[label].to_list())
     return Dataset(name, data, target, tuple(features), names, f"Read from {path.name}.")
 
 
@@ -276,51 +278,21 @@ def _read_pool(name: str, path: Path) -> Dataset:
     return Dataset(name, members, target, features, names, f"Read from {path.name}.")
 
 
-def _bad_cell(path: Path) -> str | None:
-    """Describe the first cell that is not a number, if that is what is wrong with a file."""
-    import polars as pl
-
-    try:
-        frame = pl.read_csv(path, infer_schema=False, null_values=_NULLS)
-    except (pl.exceptions.PolarsError, OSError):
-        return None
-    for column in frame.columns[:-1]:
-        cells = frame.get_column(column)
-        wrong = cells.is_not_null() & cells.cast(pl.Float64, strict=False).is_null()
-        if wrong.any():
-            row = wrong.arg_max() or 0
-            return f"column {column!r} holds {cells[row]!r} for object {row} (counted from 0)."
-    return None
-
-
 def _encode(labels: Sequence[str | None]) -> tuple[NDArray[np.int64], tuple[str, ...]]:
     """Give classes numbers in the order of the sorted labels: integers by value, else as text."""
-    seen = {text for text in labels if text is not None}
-    try:
-        values: dict[str, int] | None = {text: _whole(text) for text in seen}
-    except ValueError:
-        values = None
-    if values is None:
-        names = sorted(seen)
-        codes = {text: code for code, text in enumerate(names)}
-    else:
-        classes = sorted(set(values.values()) - {_UNKNOWN})
-        names = [str(value) for value in classes]
-        position = {value: code for code, value in enumerate(classes)} | {_UNKNOWN: _UNKNOWN}
-        codes = {text: position[value] for text, value in values.items()}
-    target = [_UNKNOWN if text is None else codes[text] for text in labels]
-    return np.asarray(target, dtype=np.int64), tuple(names)
+    values: list[Any] = list(labels)
+    with contextlib.suppress(ValueError):  # a label that is no integer: all are text
+        values = [None if text is None else _whole(text) for text in labels]
+    codes, categories = encode_column(np.array(values, dtype=object), 0)
+    return codes.astype(np.int64), _texts(categories)
 
 
 def _whole(text: str) -> int:
     """Read '3' or '3.0' as an integer."""
-    try:
-        return int(text)
-    except ValueError:
-        number = float(text)
-        if not number.is_integer():
-            raise ValueError(text) from None
-        return int(number)
+    number = float(text)
+    if not number.is_integer():
+        raise ValueError(text)
+    return int(number)
 
 
 def _shipped(name: str) -> Dataset:

@@ -131,7 +131,7 @@ class BoostKMeans(ClusterMixin, BaseEstimator):
     clusters get a larger chance to be drawn in the next round. The consensus of the rounds is the
     weighted sum of the memberships [1]_.
 
-    This is a reading of the paper: it was put together from what several sources say of it.
+    Implemented from descriptions of the method in several other sources.
 
     Parameters
     ----------

@@ -6,13 +6,22 @@ ensembles, section 8, :doi:`10.1145/1460797.1460800`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import xlogy
 
-from coterie._kernels.coassociation import missing_code
-from coterie._kernels.pair_scores import PairSums, sum_pairs
 from coterie.ensemble import Ensemble, as_ensemble
-from coterie.metrics._tables import ari_of, ari_of_pairs, check_partition, tables_with
+from coterie.metrics._tables import (
+    ari_of,
+    ari_of_pairs,
+    check_partition,
+    nmi_of_entropies,
+    tables_with,
+)
 
 __all__ = [
     "diversity_ari",
@@ -41,9 +50,8 @@ def pairwise_nmi(ensemble: Ensemble | ArrayLike) -> NDArray[np.float64]:
 
     Notes
     -----
-    One contingency table is held at a time (per thread), so memory is that of the labels and
-    of the result. 1,000 partitions of 1,000 objects take about eight seconds of one core, and are
-    spread over all of them.
+    Computed from the contingency tables of one partition with all others (`Ensemble.tables`), so
+    the time hardly depends on the number of objects once these are counted.
 
     Examples
     --------
@@ -51,11 +59,9 @@ def pairwise_nmi(ensemble: Ensemble | ArrayLike) -> NDArray[np.float64]:
     array([[1.   , 0.816],
            [0.816, 1.   ]])
     """
-    sums = _pair_sums(ensemble, logs=True)
-    entropies = sums.first_entropy * sums.second_entropy
-    scores = np.zeros(entropies.shape)
-    np.divide(sums.information, np.sqrt(entropies), out=scores, where=entropies > 0)
-    return _mirrored(np.clip(scores, 0.0, 1.0), sums)
+    ensemble = as_ensemble(ensemble)
+    counts = np.arange(ensemble.n_objects + 1)
+    return _pairwise(ensemble, partial(_nmi_of_tables, logs=xlogy(counts, counts)))
 
 
 def pairwise_ari(ensemble: Ensemble | ArrayLike) -> NDArray[np.float64]:
@@ -82,11 +88,7 @@ def pairwise_ari(ensemble: Ensemble | ArrayLike) -> NDArray[np.float64]:
     array([[1.   , 0.571],
            [0.571, 1.   ]])
     """
-    sums = _pair_sums(ensemble, logs=False)
-    scores = ari_of_pairs(
-        sums.objects, sums.both, sums.first_only, sums.second_only, sums.are_equal
-    )
-    return _mirrored(scores, sums)
+    return _pairwise(ensemble, _ari_of_tables)
 
 
 def diversity_nmi(ensemble: Ensemble | ArrayLike) -> float:
@@ -217,18 +219,56 @@ def diversity_ari(ensemble: Ensemble | ArrayLike, consensus: ArrayLike) -> float
     return float(0.5 * (1.0 - departures.mean() + _spread(departures)))
 
 
-def _pair_sums(ensemble: Ensemble | ArrayLike, *, logs: bool) -> PairSums:
+class _Tables(NamedTuple):
+    """The contingency tables of one partition, k clusters, with m others side by side."""
+
+    cells: NDArray[np.int64]
+    """(k, K'): objects that two clusters share; K' clusters of the others in all."""
+    starts: NDArray[np.int64]
+    """(m,): first column of each table."""
+    rows: NDArray[np.int64]
+    """(k, m): sums over the columns of each table."""
+    columns: NDArray[np.int64]
+    """(K',): sums over the rows."""
+    n: NDArray[np.int64]
+    """(m,): objects that both partitions saw."""
+
+    def sums(self, of_columns: NDArray[Any]) -> NDArray[Any]:
+        """Return (m,): the sum over the columns of each table."""
+        return np.add.reduceat(of_columns, self.starts)
+
+
+def _pairwise(
+    ensemble: Ensemble | ArrayLike, score: Callable[[_Tables], NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Return the score of every two partitions, from the tables of each with all later ones."""
     ensemble = as_ensemble(ensemble)
-    columns = ensemble.compact_codes
-    return sum_pairs(columns, missing_code(columns), ensemble.n_clusters, logs=logs)
+    scores = np.eye(ensemble.n_partitions)
+    offsets = ensemble.offsets
+    for e in range(ensemble.n_partitions - 1):
+        cells = ensemble.tables(e)[:, offsets[e + 1] :]
+        starts = offsets[e + 1 : -1] - offsets[e + 1]
+        rows = np.add.reduceat(cells, starts, axis=1)
+        tables = _Tables(cells, starts, rows, cells.sum(axis=0), rows.sum(axis=0))
+        scores[e, e + 1 :] = scores[e + 1 :, e] = score(tables)
+    return scores
 
 
-def _mirrored(scores: NDArray[np.float64], sums: PairSums) -> NDArray[np.float64]:
-    """Return the upper triangle on both sides; equal partitions score exactly 1."""
-    scores[sums.are_equal] = 1.0  # also where both are constant
-    scores[sums.objects == 0] = np.nan
-    upper = np.triu(scores, 1)
-    return upper + upper.T + np.eye(len(scores))
+def _ari_of_tables(tables: _Tables) -> NDArray[np.float64]:
+    cells, rows, n = tables.cells, tables.rows, tables.n
+    both = tables.sums(np.einsum("ij,ij->j", cells, cells)) - n
+    first = np.einsum("ij,ij->j", rows, rows) - n
+    second = tables.sums(tables.columns**2) - n
+    return ari_of_pairs(n, both, first - both, second - both)
+
+
+def _nmi_of_tables(tables: _Tables, logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return NMI; `logs` are c log c for every number of objects c."""
+    whole = logs[tables.n]
+    first = whole - logs[tables.rows].sum(axis=0)
+    second = whole - tables.sums(logs[tables.columns])
+    joint = whole - tables.sums(sum(logs[row] for row in tables.cells))
+    return nmi_of_entropies(first + second - joint, first, second, _ari_of_tables(tables))
 
 
 def _mean_over_pairs(values: NDArray[np.float64]) -> float:

@@ -13,7 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Tables", "ari_of", "ari_of_pairs", "check_partition", "nmi_of", "tables_with"]
+__all__ = [
+    "Tables",
+    "ari_of",
+    "ari_of_pairs",
+    "check_partition",
+    "nmi_of",
+    "nmi_of_entropies",
+    "tables_with",
+]
 
 
 class Tables(NamedTuple):
@@ -43,12 +51,22 @@ def nmi_of(tables: Tables) -> NDArray[np.float64]:
     # As floats: the products of two counts may not fit an integer.
     information = tables.sums(np.log((counts / rows) * (objects / columns)))
     entropies = tables.sums(np.log(objects / rows)), tables.sums(np.log(objects / columns))
-    most = np.sqrt(entropies[0] * entropies[1])
-    nmi = np.zeros(tables.n_tables)
-    np.divide(information, most, out=nmi, where=most > 0)
+    return nmi_of_entropies(information, *entropies, ari_of(tables))
+
+
+def nmi_of_entropies(
+    information: NDArray[np.float64],
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    ari: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return I / sqrt(H H) in [0, 1]; 1 and NaN exactly where the adjusted Rand index is."""
+    nmi = np.zeros(information.shape)
+    product = first * second
+    np.divide(information, np.sqrt(np.maximum(product, 0.0)), out=nmi, where=product > 0)
     nmi = np.clip(nmi, 0.0, 1.0)
-    nmi[_are_equal(tables)] = 1.0  # exactly; also where both are constant
-    nmi[n == 0] = np.nan
+    exact = (ari == 1.0) | np.isnan(ari)  # equal partitions, also constant ones; no objects
+    nmi[exact] = ari[exact]
     return nmi
 
 
@@ -59,7 +77,6 @@ def ari_of(tables: Tables) -> NDArray[np.float64]:
         tables.sums(tables.counts - 1),
         tables.sums(tables.rows - tables.counts),
         tables.sums(tables.columns - tables.counts),
-        _are_equal(tables),
     )
 
 
@@ -68,7 +85,6 @@ def ari_of_pairs(
     both: NDArray[Any],
     first_only: NDArray[Any],
     second_only: NDArray[Any],
-    are_equal: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
     """Return the adjusted Rand index from counts of objects and of ordered pairs; NaN for none.
 
@@ -85,15 +101,9 @@ def ari_of_pairs(
     largest = (both + first_only) * (first_only + neither)
     largest += (both + second_only) * (second_only + neither)
     ari = np.ones(n.shape)
-    np.divide(excess, largest, out=ari, where=~are_equal & (n > 0))
+    np.divide(excess, largest, out=ari, where=(first_only > 0) | (second_only > 0))
     ari[n == 0] = np.nan
     return ari
-
-
-def _are_equal(tables: Tables) -> NDArray[np.bool_]:
-    """Whether the two partitions of a table are the same: every cell is a whole row and column."""
-    split = (tables.counts != tables.rows) | (tables.counts != tables.columns)
-    return np.bincount(tables.table, weights=split, minlength=tables.n_tables) == 0
 
 
 def tables_with(

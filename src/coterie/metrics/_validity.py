@@ -1,29 +1,29 @@
 """How well one partition, or one tree, fits the distances of the objects it was made from.
 
-Both indices are correlations over the pairs of objects of the Euclidean distance and of a
-height in a tree: the height of the merge that joins the pair or, for a partition, 0 within a
-cluster and 1 between clusters, which is the tree with two levels. Sums over all pairs take
-time quadratic in the number of objects and memory linear in it.
+Both indices are Pearson correlations over the pairs of objects, of the Euclidean distance with 'in
+different clusters' (0 or 1), or with the height of the merge that joins the pair.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.cluster.hierarchy import is_valid_linkage
-from sklearn.utils import check_array
+from scipy.cluster.hierarchy import cophenet, is_valid_linkage
+from scipy.spatial.distance import cdist, pdist
+from sklearn.utils import check_array, gen_batches
 
-from coterie._kernels.pair_statistics import order_leaves, sum_over_pairs
+from coterie._limits import check_fits
 from coterie.metrics._tables import check_partition
 
 __all__ = ["VALIDITY", "cophenetic_correlation", "hubert_gamma"]
 
 # A standard deviation below this share of the values is rounding: they count as constant.
 _CONSTANT = 1e-13
+_CELLS = 1 << 15  # distances in memory at a time
 
 
 class ValidityIndex(Protocol):
@@ -31,19 +31,6 @@ class ValidityIndex(Protocol):
 
     def __call__(self, X: ArrayLike, labels: ArrayLike, *, estimator: Any = None) -> float:
         """Return the quality of `labels`, found in `X` by the fitted `estimator`."""
-
-
-class _Tree(NamedTuple):
-    """A tree over n leaves in left-to-right order."""
-
-    order: NDArray[np.intp]
-    """(n,): leaves from left to right."""
-    joined: NDArray[np.int64]
-    """(n - 1,): which merge joins the leaves at positions p and p + 1."""
-    heights: NDArray[np.float64]
-    """(m,): of each merge; the merge of any two leaves is the last one between them."""
-    n_pairs: NDArray[np.int64]
-    """(m,): how many pairs each merge joins."""
 
 
 def hubert_gamma(X: ArrayLike, labels: ArrayLike) -> float:
@@ -72,7 +59,7 @@ def hubert_gamma(X: ArrayLike, labels: ArrayLike) -> float:
 
     Notes
     -----
-    Exact, in O(n^2 D) time and O(n D) memory, and the same on any number of threads.
+    Exact, in O(n^2 D) time and O(n D) memory.
 
     References
     ----------
@@ -89,9 +76,32 @@ def hubert_gamma(X: ArrayLike, labels: ArrayLike) -> float:
     >>> round(hubert_gamma(X, [0, 1, 0, 1]), 3)
     -0.495
     """
-    X = _check_objects(X)
-    codes = check_partition(labels, "labels", len(X))
-    return _correlate(X, _tree_of_partition(codes))
+    data = _to_unit_scale(check_array(X, dtype=np.float64, input_name="X"))
+    codes = check_partition(labels, "labels", len(data))
+    n = len(data)
+    n_pairs = n * (n - 1) // 2
+    sizes = np.bincount(codes)
+    n_apart = n_pairs - int((sizes * (sizes - 1) // 2).sum())
+    if n_pairs < 2 or n_apart in (0, n_pairs):
+        return 0.0
+    share = n_apart / n_pairs
+    # The root mean square distance lies near the mean, so sums of the rest lose no digits.
+    shift = np.sqrt(2.0 * np.square(data - data.mean(axis=0)).sum() / (n - 1))
+    sums = np.zeros(3)
+    for rows in gen_batches(n, max(1, _CELLS // n)):
+        others = slice(rows.start, n)
+        rest = cdist(data[rows], data[others]) - shift
+        own = rest[:, : len(rest)]
+        own[np.tril_indices(len(own))] = 0.0  # each pair once
+        apart = codes[rows, None] != codes[others]
+        # Not by BLAS, whose threads cost more than such short sums.
+        sums += rest.sum(), np.einsum("ij,ij", rest, rest), np.einsum("ij,ij", rest, apart)
+    mean, square, product = sums / n_pairs
+    product -= share * mean
+    variance = square - mean**2
+    if variance <= (_CONSTANT * shift) ** 2:
+        return 0.0
+    return float(np.clip(product / np.sqrt(variance * share * (1 - share)), -1.0, 1.0))
 
 
 def cophenetic_correlation(X: ArrayLike, tree: Any) -> float:
@@ -122,7 +132,7 @@ def cophenetic_correlation(X: ArrayLike, tree: Any) -> float:
 
     Notes
     -----
-    Exact, in O(n^2 D) time and O(n D) memory. Heights need not rise from the leaves to the
+    Exact, in O(n^2 D) time and O(n^2) memory. Heights need not rise from the leaves to the
     root (centroid and median linkage). ``RandomizedEnsemble(validity='cophenetic')`` uses the tree
     of each run, so it needs hierarchical clusterers.
 
@@ -140,8 +150,25 @@ def cophenetic_correlation(X: ArrayLike, tree: Any) -> float:
     >>> round(cophenetic_correlation(X, linkage(X, "average")), 3)
     0.978
     """
-    X = _check_objects(X)
-    return _correlate(X, _check_tree(tree, len(X)))
+    data: NDArray[np.float64] = check_array(X, dtype=np.float64, input_name="X")
+    n = len(data)
+    children, heights = (_merges_of_estimator if hasattr(tree, "fit") else _merges_of_linkage)(tree)
+    if len(children) + 1 != n:
+        raise ValueError(
+            f"tree must join the {n} objects of X in {n - 1} merges; got {len(children)}."
+        )
+    check_fits(
+        4 * 8 * n * (n - 1) // 2,
+        f"the distances between {n} objects",
+        hint="Use hubert_gamma, or a sample of the objects",
+    )
+    distances = pdist(_to_unit_scale(data))
+    # Heights may fall from one merge to the next, so the merge is looked up, then its height.
+    merges = cophenet(_numbered_linkage(children)).astype(np.int64) - 1
+    joined = _to_unit_scale(heights)[merges]
+    if any(np.ptp(v) <= _CONSTANT * np.abs(v).max() for v in (distances, joined)):
+        return 0.0
+    return float(np.clip(np.corrcoef(distances, joined)[0, 1], -1.0, 1.0))
 
 
 def _hubert_validity(X: ArrayLike, labels: ArrayLike, *, estimator: Any = None) -> float:
@@ -167,69 +194,19 @@ VALIDITY: Mapping[str, ValidityIndex] = MappingProxyType(
 )
 
 
-def _correlate(X: NDArray[np.float64], tree: _Tree) -> float:
-    """Return the correlation over pairs of Euclidean distance and height in the tree."""
-    n = len(X)
-    n_pairs = n * (n - 1) // 2
-    if n_pairs < 2:
-        return 0.0
-    # A correlation does not depend on units: keep squares within the range of floats.
-    X = _to_unit_scale(X)
-    heights = _to_unit_scale(tree.heights)
-    levels = heights - np.average(heights, weights=tree.n_pairs)
-    height_variance = np.average(levels**2, weights=tree.n_pairs)
-    # The root mean square distance lies near the mean, so shifted sums lose no digits.
-    shift = np.sqrt(2.0 * np.square(X - X.mean(axis=0)).sum() / (n - 1))
-    columns = np.ascontiguousarray(X[tree.order].T)
-    total, squares, products = (
-        sum_over_pairs(columns, tree.joined, levels, shift).sum(axis=0) / n_pairs
-    )
-    distance_variance = squares - total**2
-    if (
-        height_variance <= (_CONSTANT * np.abs(heights).max()) ** 2
-        or distance_variance <= (_CONSTANT * shift) ** 2
-    ):
-        return 0.0
-    correlation = products / np.sqrt(distance_variance * height_variance)
-    return float(np.clip(correlation, -1.0, 1.0))
-
-
 def _to_unit_scale(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the values divided by a power of two (exact), so that the largest is near 1."""
     _, exponent = np.frexp(np.abs(values).max())
     return np.ldexp(values, -exponent)
 
 
-def _tree_of_partition(codes: NDArray[np.intp]) -> _Tree:
-    """Return the tree with two levels: merges within clusters at 0, between them at 1."""
-    order = np.argsort(codes, kind="stable")
-    sizes = np.bincount(codes)
-    together = int((sizes * (sizes - 1) // 2).sum())
-    n_pairs = len(codes) * (len(codes) - 1) // 2
-    return _Tree(
-        order=order,
-        joined=(np.diff(codes[order]) > 0).astype(np.int64),
-        heights=np.array([0.0, 1.0]),
-        n_pairs=np.array([together, n_pairs - together]),
-    )
-
-
-def _check_objects(X: ArrayLike) -> NDArray[np.float64]:
-    return check_array(X, dtype=np.float64, input_name="X")
-
-
-def _check_tree(tree: Any, n_objects: int) -> _Tree:
-    if hasattr(tree, "fit"):
-        children, heights = _merges_of_estimator(tree)
-    else:
-        children, heights = _merges_of_linkage(tree)
-    if len(children) + 1 != n_objects:
-        raise ValueError(
-            f"tree must join the {n_objects} objects of X in {n_objects - 1} merges; got "
-            f"{len(children)}."
-        )
-    order, joined, n_pairs = order_leaves(children)
-    return _Tree(order, joined, heights, n_pairs)
+def _numbered_linkage(children: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return a linkage matrix in SciPy's format in which merge m has the height m + 1."""
+    n = len(children) + 1
+    sizes = np.ones(2 * n - 1)
+    for merge, pair in enumerate(children, start=n):
+        sizes[merge] = sizes[pair].sum()
+    return np.column_stack([children, np.arange(1.0, n), sizes[n:]])
 
 
 def _merges_of_linkage(tree: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

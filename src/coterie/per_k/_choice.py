@@ -79,7 +79,7 @@ def _null_words(evidence: Evidence) -> tuple[str, bool]:
     """Return what the comparison with data without clusters says, and whether it refutes them."""
     p_values, rcsi = evidence.p_values, evidence.rcsi
     if p_values is None or rcsi is None:
-        return "PAC was not compared with data without clusters: n_null=25 does that.", False
+        return "PAC was not compared with data without clusters (n_null=25, --null 25).", False
     best = int(np.argmax(rcsi))
     words = (
         f"Compared with data of the same covariance without clusters, {evidence.numbers[best]} "

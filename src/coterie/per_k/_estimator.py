@@ -119,8 +119,8 @@ class ConsensusPerK(ClusterMixin, BaseEstimator):
 
     Notes
     -----
-    Memory is linear in the number of objects where no distances are needed: matrices of the
-    consensus are made on demand, one at a time, within `memory_limit`.
+    Distances, the tree of one consensus at a time, and a consensus matrix when it is asked for
+    take memory quadratic in the number of objects, each within `memory_limit`. All else is linear.
 
     A pair of objects that no part holds together has consensus 0 and is left out of the CDF.
 

@@ -18,6 +18,8 @@ ALPHA = 0.01
 """p-value of the features from which on there is a gap."""
 WEAK = 0.1
 """p-value of the features up to which the geometry of the distance may decide."""
+MANY = 7
+"""Leading components of the features from which on the geometry may decide in any case."""
 _FEW = 10  # features that are tested as they are
 _MOST_COMPONENTS = 20
 _MOST_OBJECTS = 500
@@ -31,19 +33,21 @@ class Gap(NamedTuple):
     """In the space of the features (of precomputed distances: of the principal coordinates)."""
     geometry: StructureTest | None
     """In the geometry of a distance that is not Euclidean."""
+    n_components: int
+    """Number of leading components of the features."""
 
     @property
     def found(self) -> bool:
         """Whether there is a gap.
 
-        The geometry decides only where the features are in doubt: the correlation of centred
-        features turns a gradient into two opposite directions.
+        The geometry decides where the features are in doubt, or have many directions: the
+        correlation of centred features turns gradients in few directions into opposite groups.
         """
         if self.features.p_value <= ALPHA:
             return True
         return (
             self.geometry is not None
-            and self.features.p_value <= WEAK
+            and (self.features.p_value <= WEAK or self.n_components >= MANY)
             and self.geometry.p_value <= ALPHA
         )
 
@@ -62,9 +66,8 @@ class Gap(NamedTuple):
                 f"uniform data of the same covariance (p = {p:.3g})."
             )
         return (
-            "There is a gap between clusters by the distance "
-            f"(p = {self.geometry.p_value:.3g}); by the features themselves the evidence is weak "
-            f"(p = {p:.3g})."
+            f"There is a gap between clusters by the distance (p = {self.geometry.p_value:.3g}); "
+            f"the features themselves do not show it (p = {p:.3g})."
         )
 
 
@@ -79,11 +82,13 @@ def find_gap(runs: Runs, X: Any, seed: int) -> Gap:
     part = part.toarray() if hasattr(part, "toarray") else part
     places = coordinates(part, "precomputed") if is_square else part
     with one_thread():  # many small products: several threads would wait for each other
-        features = structure_test(leading_scores(places, rng), alpha=ALPHA, random_state=seed)
+        leading = leading_scores(places, rng)
+        features = structure_test(leading, alpha=ALPHA, random_state=seed)
         if is_square or not runs.uses_distances or runs.metric == "euclidean":
-            return Gap(features, None)
+            return Gap(features, None, leading.shape[1])
         scores = leading_scores(coordinates(part, runs.metric), rng)
-        return Gap(features, structure_test(scores, alpha=ALPHA, random_state=seed))
+        geometry = structure_test(scores, alpha=ALPHA, random_state=seed)
+        return Gap(features, geometry, leading.shape[1])
 
 
 def leading_scores(X: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from coterie.plotting._clusters import plot_sizes as plot_sizes
     from coterie.plotting._coassociation import plot_coassociation as plot_coassociation
     from coterie.plotting._embedding import plot_embedding as plot_embedding
+    from coterie.plotting._feature_map import plot_feature_map as plot_feature_map
     from coterie.plotting._features import plot_feature_weights as plot_feature_weights
     from coterie.plotting._features import plot_words as plot_words
     from coterie.plotting._partitions import plot_diversity as plot_diversity
@@ -49,6 +50,7 @@ _HOME = {
     "plot_criterion": "_trees",
     "plot_dendrogram": "_trees",
     "plot_diversity": "_partitions",
+    "plot_feature_map": "_feature_map",
     "plot_embedding": "_embedding",
     "plot_feature_weights": "_features",
     "plot_item_consensus": "_per_k",

@@ -16,12 +16,15 @@ from coterie.report._charts import choice_chart, trust_chart
 from coterie.report._leaderboard import leaderboard
 from coterie.report._summary import FORMAT
 from coterie.report._words import count
+from coterie.views._feature_map import diverging_palette
 from coterie.views._palette import PALETTE
+from coterie.views._png import indexed_png, png_data_uri
 
 __all__ = ["check_report_extra", "render_html"]
 
 _PAGE = Path(__file__).parent / "page"
 _MOST_CLUSTERS = 50
+_MOST_MARKERS = 8  # features of a cluster on the page; the download has more
 
 _SCORE_WORDS = {
     "nmi": ("NMI", "normalised mutual information, geometric mean; 1 is perfect"),
@@ -96,6 +99,8 @@ def render_html(summary: dict[str, Any]) -> str:
         projection_words=_projection_words(summary),
         score_words=_SCORE_WORDS,
         most_clusters=_MOST_CLUSTERS,
+        feature_rows=_feature_rows(summary["feature_map"]),
+        most_markers=_MOST_MARKERS,
     )
 
 
@@ -118,6 +123,25 @@ def page_environment() -> tuple[Any, str]:
 def source_hash(text: str) -> str:
     """Return what a Content-Security-Policy calls an inline script or style."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _feature_rows(shown: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """Return the rows of the heat map of features as pictures; the first shows the clusters."""
+    if shown is None:
+        return []
+    colours = np.array([list(bytes.fromhex(c[1:])) for c in PALETTE], dtype=np.uint8)
+    clusters = np.asarray(shown["column_clusters"]) % len(colours)
+    rows = [{"name": "", "image": _strip(clusters, colours)}]
+    shades = diverging_palette()
+    for name, percent in zip(shown["features"], shown["percent"], strict=True):
+        levels = (np.asarray(percent) + 100) * (len(shades) - 1) / 200
+        rows.append({"name": name, "image": _strip(levels.round(), shades)})
+    return rows
+
+
+def _strip(levels: NDArray[Any], palette: NDArray[np.uint8]) -> str:
+    """Return one row of pixels as a picture."""
+    return png_data_uri(indexed_png(levels.astype(np.uint8)[None, :], palette))
 
 
 def _numbers(summary: dict[str, Any]) -> list[int]:
@@ -153,6 +177,7 @@ def page_data(summary: dict[str, Any]) -> dict[str, Any]:
         "scores": cuts["scores"],
         "palette": PALETTE,
         "profiles": summary["profiles"],
+        "features": summary["features"],
         "shown": None,
         "labels": None,
         "projection": None,

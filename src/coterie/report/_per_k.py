@@ -156,7 +156,7 @@ def _picture(draw: Callable[[Axes], Any], height: float) -> str:
     figure = Figure(figsize=(5.6, height), layout="constrained")
     draw(figure.add_subplot())
     data = io.BytesIO()
-    figure.savefig(data, format="png", dpi=_DPI)
+    figure.savefig(data, format="png", dpi=_DPI, bbox_inches="tight")
     return f"data:image/png;base64,{base64.b64encode(data.getvalue()).decode()}"
 
 

@@ -12,12 +12,19 @@ import sklearn
 from numpy.typing import ArrayLike, NDArray
 
 from coterie import __version__, metrics
-from coterie.choosing import ClusterNumbers, ClusterTrust, cautions, cluster_trust, find_gap
+from coterie.choosing import (
+    ClusterNumbers,
+    ClusterTrust,
+    cautions,
+    cluster_trust,
+    find_gap,
+)
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._votes import ClusterVotes
 from coterie.ensemble import Ensemble
 from coterie.generation._runs import name_of
 from coterie.metrics._tables import nmi_of, tables_with
+from coterie.report._features import features_of_clusters
 from coterie.report._words import (
     BY_SCORE,
     describe_base,
@@ -171,7 +178,9 @@ def summarize(
     }
     summary["methods"], summary["references"] = methods_text(summary)
     summary["objects"] = _objects(consensus, names, runner_up, truth)
-    summary |= dict.fromkeys(("cuts", "profiles", "shown", "heat_map", "projection"))
+    summary |= dict.fromkeys(
+        ("cuts", "profiles", "features", "feature_map", "shown", "heat_map", "projection")
+    )
     if pictures:
         cuts = cut_at_numbers(consensus, numbers)
         summary["cuts"] = _cuts(cuts, consensus, truth)
@@ -180,6 +189,8 @@ def summarize(
             values = _dense(original, ensemble.n_objects)
             called = _feature_names(feature_names, generator, values.shape[1])
             summary["profiles"] = profiles(values, called, cuts, int(consensus.n_clusters_))
+            if consensus.n_clusters_ > 1:
+                summary |= features_of_clusters(consensus, values, called)
         summary |= _pictures(consensus, X, called)
     return summary
 

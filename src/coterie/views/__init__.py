@@ -8,6 +8,7 @@ _projection  two coordinates per object
 _trees       trees reduced to what can be drawn
 _cuts        consensus labels at other numbers of clusters
 _curves      criteria over the number of clusters, calibration, progress of a fit
+_feature_map features x objects, the features that make the clusters
 _clusters    confidence, memberships, features and diversity in numbers
 _profiles    mean features of the clusters
 _palette     colours and marks

@@ -1091,15 +1091,28 @@
     return lines.join("\n") + "\n";
   }
 
-  $("download").addEventListener("click", () => {
-    const address = URL.createObjectURL(new Blob([csv()], { type: "text/csv;charset=utf-8" }));
-    const file = at === fitted ? "labels.csv" : "labels-" + numbers[at] + "-clusters.csv";
+  function save(text, file) {
+    const address = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
     const link = element("a", { href: address, download: file });
     document.body.append(link);
     link.click();
     link.remove();
     setTimeout(() => URL.revokeObjectURL(address), 10000);
+  }
+
+  $("download").addEventListener("click", () => {
+    save(csv(), at === fitted ? "labels.csv" : "labels-" + numbers[at] + "-clusters.csv");
   });
+
+  if (data.features) {
+    const columns = ["cluster", "feature", "mean", "rest", "difference", "effect", "p_value", "fdr"];
+    $("features-download").addEventListener("click", () => {
+      const lines = data.features.clusters
+        .flat()
+        .map((row) => columns.map((c) => (c === "feature" ? field(row[c]) : (row[c] ?? ""))).join(","));
+      save([columns.join(","), ...lines].join("\n") + "\n", "features.csv");
+    });
+  }
 
   $("copy").addEventListener("click", async () => {
     const references = Array.from(document.querySelectorAll("#references li"), (li) => li.textContent.trim());
