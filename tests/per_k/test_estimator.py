@@ -39,8 +39,10 @@ def fitted():
 
 
 @pytest.mark.slow
-def test_scikit_learn_checks():
-    check_estimator(small(n_resamples=15), expected_failed_checks=EXCEPTIONS, on_skip=None)
+@pytest.mark.parametrize("estimator", ["kmeans", "hierarchical"])
+def test_scikit_learn_checks(estimator):
+    given = small(estimator=estimator, n_resamples=15)
+    check_estimator(given, expected_failed_checks=EXCEPTIONS, on_skip=None)
 
 
 # --- the consensus of each number -------------------------------------------------------------
@@ -216,8 +218,9 @@ def test_distances_need_dense_data():
 # --- k-medoids --------------------------------------------------------------------------------
 
 
-def test_no_exchange_of_a_medoid_lowers_the_sum(seed):
-    X = np.random.default_rng(seed).normal(size=(15, 2))
+@pytest.mark.parametrize("draw", range(8))  # the build phase alone is at rest for some
+def test_no_exchange_of_a_medoid_lowers_the_sum(draw):
+    X = np.random.default_rng(draw).normal(size=(15, 2))
     distances = cdist(X, X)
     for k, labels in zip([2, 3, 5], k_medoids(distances, [2, 3, 5]).T, strict=True):
         medoids = []
