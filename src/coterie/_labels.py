@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["order_by_size"]
+__all__ = ["first_appearance", "order_by_size"]
 
 
 def order_by_size(labels: ArrayLike) -> NDArray[np.int64]:
@@ -19,8 +21,7 @@ def order_by_size(labels: ArrayLike) -> NDArray[np.int64]:
     labels = np.asarray(labels)
     if labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < 2 * len(labels):
         sizes = np.bincount(labels)
-        first = np.zeros(len(sizes), dtype=np.int64)
-        first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)  # the last one written stays
+        first = first_appearance(labels, len(sizes))
         codes = labels
     else:
         _, first, codes, sizes = np.unique(
@@ -29,3 +30,14 @@ def order_by_size(labels: ArrayLike) -> NDArray[np.int64]:
     rank = np.empty(len(sizes), dtype=np.int64)
     rank[np.lexsort((first, -sizes))] = np.arange(len(sizes))
     return rank[codes]
+
+
+def first_appearance(labels: NDArray[Any], n_labels: int) -> NDArray[np.int64]:
+    """Return the first object with each label; the number of objects where there is none.
+
+    An order of clusters that does not depend on their names. Negative labels do not count.
+    """
+    first = np.full(n_labels, len(labels))
+    seen = np.flatnonzero(labels >= 0)[::-1]
+    first[labels[seen]] = seen  # the last one written stays
+    return first

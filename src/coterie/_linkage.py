@@ -2,7 +2,7 @@
 
 `average_tree` serves every method whose similarity of two objects is a sum over partitions:
 plain votes (EAC), votes weighted by partition (LACA, WEAC) or by cluster (LWEA). It works on the
-distinct rows of labels, and chooses among three ways that give the same tree, ties aside:
+distinct rows of labels, and chooses among three ways that give the same tree except for ties:
 
 greedy
     up to `GREEDY_MOST` distinct rows: the best pair is merged again and again, by the
@@ -23,7 +23,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie._labels import order_by_size
+from coterie._labels import first_appearance, order_by_size
 from coterie._limits import check_fits, memory_limit_bytes
 from coterie._progress import track_progress
 from coterie.ensemble import Ensemble, compact_codes
@@ -97,8 +97,8 @@ class Tree(NamedTuple):
     def cut_large(self, n_clusters: int, min_size: float) -> NDArray[np.int64] | None:
         """Cut where `n_clusters` clusters have at least `min_size` objects.
 
-        Returns the labels after the fewest splits that give so many; objects in smaller clusters
-        have the label -1. None where no cut has so many large clusters.
+        Returns the labels after the fewest splits that give `n_clusters` large clusters; objects in
+        smaller ones have the label -1. None where no cut has that many.
         """
         n = self.n_objects
         matrix = self.to_scipy(np.zeros(n - 1))
@@ -165,7 +165,7 @@ def average_tree(
     else:
         kind = kernels.WEIGHTS
         weights = _Weights.of(ensemble, together, apart)
-        collapse = _twins_merge_first(ensemble, weights)
+        collapse = _identical_merge_first(ensemble, weights)
         tolerance = 1e-12 * weights.largest_score(ensemble.offsets)
     leaves = _leaves(ensemble, kind, collapse, weights)
     unit = ensemble.n_partitions if kind == kernels.COUNTS else 1.0
@@ -225,22 +225,21 @@ def merge_sums(sums: NDArray[np.float64], sizes: NDArray[np.float64], tolerance:
 def tree_of_leaves(
     inverse: NDArray[np.int64],
     merges: _Merges,
-    twin_links: NDArray[np.float64],
+    own_links: NDArray[np.float64],
     tolerance: float = 0.0,
 ) -> Tree:
     """Return the tree of objects, given the merges of leaves and the leaf of each object.
 
-    Objects of the same leaf are merged first; their links are `twin_links`, one per leaf.
+    Objects of the same leaf are merged first; their links are `own_links`, one per leaf.
     """
     first, second, link = merges
-    first_object = np.empty(len(twin_links), dtype=np.int64)
-    first_object[inverse[::-1]] = np.arange(len(inverse) - 1, -1, -1)
-    twins = np.flatnonzero(first_object[inverse] != np.arange(len(inverse)))
-    twins = twins[np.argsort(first_object[inverse[twins]], kind="stable")]
+    first_object = first_appearance(inverse, len(own_links))
+    copies = np.flatnonzero(first_object[inverse] != np.arange(len(inverse)))
+    copies = copies[np.argsort(first_object[inverse[copies]], kind="stable")]
     return Tree.of_merges(
-        np.concatenate([first_object[inverse[twins]], first_object[first]]),
-        np.concatenate([twins, first_object[second]]),
-        np.concatenate([twin_links[inverse[twins]], link]),
+        np.concatenate([first_object[inverse[copies]], first_object[first]]),
+        np.concatenate([copies, first_object[second]]),
+        np.concatenate([own_links[inverse[copies]], link]),
         tolerance,
     )
 
@@ -342,12 +341,12 @@ class _Weights(NamedTuple):
         return float(np.maximum(together, np.abs(self.apart)).sum())
 
 
-def _twins_merge_first(ensemble: Ensemble, weights: _Weights) -> bool:
-    """Return whether identical rows can be merged before everything else.
+def _identical_merge_first(ensemble: Ensemble, weights: _Weights) -> bool:
+    """Return whether identical rows can be merged before all others.
 
-    They are each other's nearest only if no partition votes against agreement, and only they are
-    if every one votes for it. Where others tie with them, the order among them is part of the
-    definition while it can be afforded.
+    They are each other's nearest only if no partition scores "together" below "apart". Other rows
+    can tie with them unless every partition scores it higher. Up to `GREEDY_MOST` objects, the
+    order among ties is that of the definition.
     """
     apart = np.repeat(weights.apart, ensemble.n_clusters)
     if ensemble.n_objects <= GREEDY_MOST:

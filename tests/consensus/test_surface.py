@@ -1,5 +1,6 @@
 """The same names, types and messages in every consensus function."""
 
+import re
 from collections.abc import Mapping
 
 import numba
@@ -178,6 +179,18 @@ def test_shared_words_are_in_the_docstring(name):
     public = {key for key in vars(fitted) if key.endswith("_") and not key.startswith("_")}
     heads = [line.partition(" : ")[0] for line in method.__doc__.split("\n") if " : " in line]
     assert public <= {part for head in heads for part in head.split(", ")}
+
+
+@every_method
+def test_every_citation_has_its_reference(name):
+    text = CONSENSUS[name].__doc__
+    references = text.split("References\n----------\n")[1].split("\n\n")[0]
+    cited = set(re.findall(r"\[(\d)\]_", text))
+    listed = re.findall(r"^\.\. \[(\d)\] ", references, flags=re.MULTILINE)
+    assert cited <= set(listed)
+    assert listed == [str(number) for number in range(1, len(listed) + 1)]
+    for paper in CONSENSUS[name].about.references:
+        assert paper.split(".")[1].strip()[:20] in " ".join(references.split())
 
 
 def test_shared_words_do_not_replace_own_ones():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from coterie._kernels._jit import njit, parallel_njit, prange
-from coterie._kernels.peace import dot, gap_of, inner, load_row, make_room, pair_probabilities
+from coterie._kernels.peace import dot, gap_of, inner, load_row, make_scratch, pair_probabilities
 
 
 @njit
@@ -16,11 +16,11 @@ def grow(pairs, diagonal, Y):
     has no term. With `diagonal`, the pair of an object with itself has one.
     """
     n_clusters, n = Y.shape
-    grown, errors = np.empty_like(Y), np.empty(n)
-    room = make_room(pairs)
-    together, apart, a, rest = room.together, room.apart, room.a[:n], room.slope[:n]
+    image, errors = np.empty_like(Y), np.empty(n)
+    scratch = make_scratch(pairs)
+    together, apart, a, rest = scratch.together, scratch.apart, scratch.a[:n], scratch.slope[:n]
     for i in range(n):
-        n_seen = load_row(pairs, i, n, room)
+        n_seen = load_row(pairs, i, n, scratch)
         if diagonal:
             together[i] = n_seen
         y = Y[:, i].copy()
@@ -31,14 +31,14 @@ def grow(pairs, diagonal, Y):
             here = 1.0 if observed > 0.0 else 0.0
             terms += here
             rest[j] = here * (together[j] / (observed if observed > 0.0 else 1.0) - a[j])
-        errors[i] = dot(rest, rest, room.work)
+        errors[i] = dot(rest, rest, scratch.work)
         total = 0.0
         for k in range(n_clusters):
-            grown[k, i] = y[k] * (terms + dot(Y[k], rest, room.work))
-            total += grown[k, i]
+            image[k, i] = y[k] * (terms + dot(Y[k], rest, scratch.work))
+            total += image[k, i]
         for k in range(n_clusters):
-            grown[k, i] = grown[k, i] / total if total > 0.0 else y[k]
-    return grown, errors
+            image[k, i] = image[k, i] / total if total > 0.0 else y[k]
+    return image, errors
 
 
 @njit
@@ -80,9 +80,9 @@ def fit_rows(together, observed, M, out):
             gap, up, down = gap_of(g, y)
             if gap <= 1e-9 * size:
                 break
-            bend = H[up, up] + H[down, down] - 2.0 * H[up, down]
+            curvature = H[up, up] + H[down, down] - 2.0 * H[up, down]
             most = y[down]
-            amount = gap / bend if bend * most > gap else most
+            amount = gap / curvature if curvature * most > gap else most
             y[down] = 0.0 if amount == most else most - amount
             y[up] += amount
             for k in range(n_clusters):

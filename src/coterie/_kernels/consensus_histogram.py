@@ -24,7 +24,7 @@ def share_histogram(columns: NDArray[Any], n_bins: int) -> NDArray[np.int64]:
 
     Entry 2 b counts co-associations of exactly b / n_bins, entry 2 b + 1 those between b / n_bins
     and (b + 1) / n_bins. Pairs that no partition saw together are left out. `columns` are (L, n)
-    codes in a narrow type; memory is one tile per thread.
+    compact codes; memory is one tile per thread.
     """
     scratch = np.empty(0, dtype=count_dtype(len(columns)))
     return _tally(columns, missing_code(columns), n_bins, scratch)

@@ -46,7 +46,7 @@ class Leaves(NamedTuple):
     kind: int
     """COUNTS, SHARES, WEIGHTS or POINTS."""
     columns: NDArray[Any]
-    """(L, p) narrow codes, one column per leaf."""
+    """(L, p) compact codes, one column per leaf."""
     missing: Any
     """The code that means missing, of the type of `columns`."""
     has_missing: bool

@@ -8,16 +8,15 @@ still alone have the same edges, so they are counted once and taken smallest fir
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import heapq
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coterie._kernels._jit import njit, parallel_njit, prange
 from coterie._kernels.coassociation import _TILE, count_observed, count_together, seen_partitions
-
-TOLERANCE = 1e-12  # normalized edges that differ by a smaller share are equal
-
 
 # --- graph ----------------------------------------------------------------------------------------
 
@@ -128,12 +127,6 @@ class Clusters(NamedTuple):
     cluster_edges: list[NDArray[np.int64]]
     n_near: NDArray[np.int64]
     """How many entries of `near_clusters` are in use."""
-    heap_keys: list[NDArray[np.float64]]
-    """Partners of the cluster, the best first; made when the first choice is gone."""
-    heap_names: list[NDArray[np.int64]]
-    heap_nodes: list[NDArray[np.int32]]
-    heap_size: NDArray[np.int64]
-    """-1 as long as there is no heap."""
 
 
 class Moves(NamedTuple):
@@ -145,17 +138,6 @@ class Moves(NamedTuple):
     number: NDArray[np.int64]
     """Of objects that went there."""
     n_used: NDArray[np.int64]
-
-
-class Top(NamedTuple):
-    """The heap of clusters by their best pair. A node is a pattern, or n_patterns + cluster."""
-
-    key: NDArray[np.float64]
-    u: NDArray[np.int64]
-    v: NDArray[np.int64]
-    cluster: NDArray[np.int64]
-    node: NDArray[np.int64]
-    size: NDArray[np.int64]
 
 
 class Found(NamedTuple):
@@ -173,7 +155,8 @@ class Merging(NamedTuple):
     objects: Objects
     clusters: Clusters
     moves: Moves
-    top: Top
+    best_pairs: list[Any]
+    """A heap of each cluster's best pair: (-normalized edges, u, v, cluster, partner's node)."""
     found: Found
     power: NDArray[np.float64]
     """(n_objects + 1,): the edges expected among s objects, s^(1 + f)."""
@@ -205,43 +188,40 @@ def merge_by_normalized_edges(start, neighbours, object_start, objects, power, d
     A cluster made by merge m has the number m. A pair of clusters is looked after by the newer
     one, and its edges do not change while both exist. So each cluster has a fixed set of
     partners, of which it only loses some: it offers the best one to a heap of all clusters.
-    When that partner is gone, the others are put into a heap of its own, once. Pairs of single
-    objects have all the same normalized edges, and need no heap: a pointer to the first.
+    When that partner is gone and the pair comes first, it offers the best one that is left. Pairs
+    of single objects have all the same normalized edges, and need no heap: a pointer to the first.
     """
     most = max(objects.size - 1, 0)
     first, second = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
     edges, link = np.empty(most, dtype=np.int64), np.empty(most)
+    n_patterns = start.size - 1
     state = Merging(
         _all_alone(start, neighbours, object_start, objects),
         _no_clusters(most),
-        _no_moves(start.size - 1, objects.size),
-        _empty_top(most),
-        _empty_found(max(start.size - 1, most), most),
+        _no_moves(n_patterns, objects.size),
+        [(0.0, np.int64(0), np.int64(0), np.int64(0), np.int64(0)) for _ in range(0)],
+        _empty_found(max(n_patterns, most), most),
         power,
     )
-    top, n_patterns = state.top, start.size - 1
-    single_key = 1.0 / _expected(power, 1, 1) if objects.size > 1 else 0.0
-    single_u, single_v = 0, -1  # the first pair of single objects with an edge
+    single_key = -_rounded(1.0 / _expected(power, 1, 1)) if objects.size > 1 else 0.0
+    u, v = 0, -1  # the first pair of single objects with an edge
     m = 0
     while m < most:
-        _bring_up_existing_pair(state)
-        single_u, single_v = _next_single_pair(state.objects, single_u, single_v)
-        if top.size[0] > 0 and (
-            single_v < 0
-            or _is_before(top.key[0], top.u[0], top.v[0], single_key, single_u, single_v)
-        ):
-            u, v, key = top.u[0], top.v[0], top.key[0]
-            one, two = top.cluster[0] + n_patterns, top.node[0]
-        elif single_v >= 0:
-            u, v, key = single_u, single_v, single_key
+        _drop_lost_pairs(state)
+        u, v = _next_single_pair(state.objects, u, v)
+        heap = state.best_pairs
+        if len(heap) > 0 and (v < 0 or heap[0][:3] < (single_key, u, v)):
+            key, first[m], second[m], c, two = heap[0]
+            one = c + n_patterns
+        elif v >= 0:
+            key, first[m], second[m] = single_key, u, v
             one, two = state.objects.pattern[u], state.objects.pattern[v]
         else:
             break
-        first[m], second[m], link[m] = u, v, key
-        # Whole, and exact up to 2^50: rounding takes the error of the division back.
         expected = _expected(power, _size(state, one), _size(state, two))
-        edges[m] = np.int64(np.rint(key * expected))
-        _merge(state, m, one, two, u)
+        edges[m] = np.int64(np.rint(-key * expected))  # whole, and exact up to 2^43
+        link[m] = edges[m] / expected
+        _merge(state, m, one, two, first[m])
         _tell_neighbours(state, m)
         _offer_best_partner(state, m)
         m += 1
@@ -279,10 +259,6 @@ def _no_clusters(most):
         [no_ids] * most,
         [no_counts] * most,
         np.zeros(most, dtype=np.int64),
-        [np.empty(0)] * most,
-        [no_counts] * most,
-        [no_ids] * most,
-        np.full(most, -1, dtype=np.int64),
     )
 
 
@@ -293,18 +269,6 @@ def _no_moves(n_patterns, n):
         np.empty(n, dtype=np.int64),
         np.empty(n, dtype=np.int64),
         np.empty(n, dtype=np.int64),
-        np.zeros(1, dtype=np.int64),
-    )
-
-
-@njit
-def _empty_top(most):
-    return Top(
-        np.empty(most),
-        np.empty(most, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
         np.zeros(1, dtype=np.int64),
     )
 
@@ -334,14 +298,10 @@ def _size(state, node):
 
 
 @njit
-def _is_before(key, u, v, other_key, other_u, other_v):
-    """Whether a pair is merged before another: more normalized edges, then smaller names."""
-    slack = TOLERANCE * max(key, other_key)
-    if key > other_key + slack:
-        return True
-    if key < other_key - slack:
-        return False
-    return u < other_u or (u == other_u and v < other_v)
+def _rounded(key):
+    """Return normalized edges without their last nine bits, so that rounding breaks no tie."""
+    mantissa, exponent = math.frexp(key)
+    return math.ldexp(np.rint(mantissa * 2.0**44), exponent - 44)
 
 
 @njit
@@ -369,30 +329,19 @@ def _exists(state, node, u, v):
 
 
 @njit
-def _bring_up_existing_pair(state):
-    """Make the first pair of the heap one whose two clusters exist; empty the heap if none does."""
-    top, clusters = state.top, state.clusters
-    while top.size[0] > 0:
-        c = top.cluster[0]
+def _drop_lost_pairs(state):
+    """Remove pairs from the top of the heap until the two clusters of the first one exist.
+
+    A cluster whose partner is gone offers its next best one.
+    """
+    heap, clusters = state.best_pairs, state.clusters
+    while len(heap) > 0:
+        _, u, v, c, node = heap[0]
+        if clusters.alive[c] and _exists(state, node, u, v):
+            return
+        heapq.heappop(heap)
         if clusters.alive[c]:
-            if _exists(state, top.node[0], top.u[0], top.v[0]):
-                return
-            if clusters.heap_size[c] < 0:
-                _make_heap(state, c)
-            _drop_lost_partners(state, c)
-            if clusters.heap_size[c] > 0:
-                name = clusters.heap_names[c][0]
-                top.key[0] = clusters.heap_keys[c][0]
-                top.u[0], top.v[0] = (
-                    min(clusters.smallest[c], name),
-                    max(clusters.smallest[c], name),
-                )
-                top.node[0] = clusters.heap_nodes[c][0]
-                _sink(top)
-                continue
-        top.size[0] -= 1
-        _swap(top, 0, top.size[0])
-        _sink(top)
+            _offer_best_partner(state, c)
 
 
 @njit
@@ -557,8 +506,6 @@ def _forget(clusters, c):
     no_ids, no_counts = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
     clusters.near_patterns[c], clusters.pattern_edges[c] = no_ids, no_counts
     clusters.near_clusters[c], clusters.cluster_edges[c] = no_ids, no_counts
-    clusters.heap_keys[c], clusters.heap_names[c] = np.empty(0), no_counts
-    clusters.heap_nodes[c] = no_ids
 
 
 @njit
@@ -606,149 +553,38 @@ def _make_room(clusters, c):
 
 @njit
 def _best_partner(state, m):
-    """Return (normalized edges, smallest object, node) of the best partner; node -1 if none."""
-    clusters, power = state.clusters, state.power
-    # Single objects differ in their edges alone: integers.
-    near, edges = clusters.near_patterns[m], clusters.pattern_edges[m]
-    best_count, best_name, best_node = np.int64(0), np.int64(0), np.int64(-1)
-    for t in range(near.size):
-        if edges[t] >= best_count:
-            name = _first_single(state.objects, near[t])
-            if edges[t] > best_count or name < best_name:
-                best_count, best_name, best_node = edges[t], name, np.int64(near[t])
-    best_key = best_count / _expected(power, clusters.size[m], 1)
-    near, edges = clusters.near_clusters[m], clusters.cluster_edges[m]
-    for t in range(clusters.n_near[m]):
-        c = near[t]
-        key = edges[t] / _expected(power, clusters.size[m], clusters.size[c])
-        if best_node < 0 or _is_before(key, clusters.smallest[c], 0, best_key, best_name, 0):
-            best_key, best_name = key, clusters.smallest[c]
-            best_node = np.int64(c + state.objects.taken.size)
-    return best_key, best_name, best_node
+    """Return (-normalized edges, smallest object, node) of the best older partner; node -1 if none.
 
-
-@njit
-def _offer_best_partner(state, m):
-    """Put cluster m with its best partner into the heap of all clusters."""
-    top = state.top
-    key, name, node = _best_partner(state, m)
-    if node >= 0:
-        u, last = state.clusters.smallest[m], top.size[0]
-        top.key[last] = key
-        top.u[last], top.v[last] = min(u, name), max(u, name)
-        top.cluster[last], top.node[last] = m, node
-        top.size[0] += 1
-        _rise(top)
-
-
-@njit
-def _make_heap(state, m):
-    """Collect the partners that cluster m has left among the older ones, the best first."""
+    Of partners with equal normalized edges, the one with the smallest object.
+    """
     objects, clusters, power = state.objects, state.clusters, state.power
+    best = (0.0, np.int64(0), np.int64(-1))
     near, edges = clusters.near_patterns[m], clusters.pattern_edges[m]
-    most = near.size + clusters.n_near[m]
-    keys, names = np.empty(most), np.empty(most, dtype=np.int64)
-    nodes = np.empty(most, dtype=np.int32)
-    n_heap = 0
-    expected = _expected(power, clusters.size[m], 1)
+    most_edges = np.int64(1)  # single objects differ in their edges alone
     for t in range(near.size):
-        if _has_single(objects, near[t]):
-            keys[n_heap] = edges[t] / expected
-            names[n_heap] = _first_single(objects, near[t])
-            nodes[n_heap] = near[t]
-            n_heap += 1
+        if edges[t] >= most_edges and _has_single(objects, near[t]):
+            name = _first_single(objects, near[t])
+            if edges[t] > most_edges or best[2] < 0 or name < best[1]:
+                most_edges = edges[t]
+                best = (0.0, name, np.int64(near[t]))
+    if best[2] >= 0:
+        key = -_rounded(most_edges / _expected(power, clusters.size[m], 1))
+        best = (key, best[1], best[2])
     near, edges = clusters.near_clusters[m], clusters.cluster_edges[m]
     for t in range(clusters.n_near[m]):
         c = near[t]
         if c < m and clusters.alive[c]:
-            keys[n_heap] = edges[t] / _expected(power, clusters.size[m], clusters.size[c])
-            names[n_heap] = clusters.smallest[c]
-            nodes[n_heap] = c + objects.taken.size
-            n_heap += 1
-    keys, names, nodes = keys[:n_heap].copy(), names[:n_heap].copy(), nodes[:n_heap].copy()
-    for i in range(n_heap // 2 - 1, -1, -1):
-        _sink_partner(keys, names, nodes, n_heap, i)
-    clusters.heap_keys[m], clusters.heap_names[m], clusters.heap_nodes[m] = keys, names, nodes
-    clusters.heap_size[m] = n_heap
+            key = -_rounded(edges[t] / _expected(power, clusters.size[m], clusters.size[c]))
+            candidate = (key, clusters.smallest[c], np.int64(c + objects.taken.size))
+            if best[2] < 0 or candidate < best:
+                best = candidate
+    return best
 
 
 @njit
-def _drop_lost_partners(state, m):
-    """Bring a partner that still exists to the top of a cluster's heap."""
-    objects, clusters = state.objects, state.clusters
-    keys, names, nodes = clusters.heap_keys[m], clusters.heap_names[m], clusters.heap_nodes[m]
-    n_patterns, n_heap = objects.taken.size, clusters.heap_size[m]
-    while n_heap > 0:
-        node = nodes[0]
-        if node >= n_patterns:
-            if clusters.alive[node - n_patterns]:
-                break
-        elif _has_single(objects, node):
-            single = _first_single(objects, node)
-            if single == names[0]:
-                break
-            names[0] = single  # the next object of the pattern
-            _sink_partner(keys, names, nodes, n_heap, 0)
-            continue
-        n_heap -= 1
-        keys[0], names[0], nodes[0] = keys[n_heap], names[n_heap], nodes[n_heap]
-        _sink_partner(keys, names, nodes, n_heap, 0)
-    clusters.heap_size[m] = n_heap
-
-
-@njit
-def _sink_partner(keys, names, nodes, n_heap, i):
-    while True:
-        best = i
-        for child in (2 * i + 1, 2 * i + 2):
-            if child < n_heap and _is_before(
-                keys[child], names[child], 0, keys[best], names[best], 0
-            ):
-                best = child
-        if best == i:
-            return
-        keys[i], keys[best] = keys[best], keys[i]
-        names[i], names[best] = names[best], names[i]
-        nodes[i], nodes[best] = nodes[best], nodes[i]
-        i = best
-
-
-@njit
-def _swap(top, i, j):
-    top.key[i], top.key[j] = top.key[j], top.key[i]
-    top.u[i], top.u[j] = top.u[j], top.u[i]
-    top.v[i], top.v[j] = top.v[j], top.v[i]
-    top.cluster[i], top.cluster[j] = top.cluster[j], top.cluster[i]
-    top.node[i], top.node[j] = top.node[j], top.node[i]
-
-
-@njit
-def _comes_first(top, i, j):
-    return _is_before(top.key[i], top.u[i], top.v[i], top.key[j], top.u[j], top.v[j])
-
-
-@njit
-def _sink(top):
-    """Move the first entry of the heap down to its place."""
-    i = 0
-    while True:
-        best = i
-        for child in (2 * i + 1, 2 * i + 2):
-            if child < top.size[0] and _comes_first(top, child, best):
-                best = child
-        if best == i:
-            return
-        _swap(top, i, best)
-        i = best
-
-
-@njit
-def _rise(top):
-    """Move the last entry of the heap up to its place."""
-    i = top.size[0] - 1
-    while i > 0:
-        above = (i - 1) // 2
-        if not _comes_first(top, i, above):
-            return
-        _swap(top, i, above)
-        i = above
+def _offer_best_partner(state, m):
+    """Put cluster m with its best older partner into the heap."""
+    key, name, node = _best_partner(state, m)
+    if node >= 0:
+        u = state.clusters.smallest[m]
+        heapq.heappush(state.best_pairs, (key, min(u, name), max(u, name), np.int64(m), node))

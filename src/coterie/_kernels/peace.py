@@ -25,11 +25,10 @@ from coterie._kernels.coassociation import (
     seen_partitions,
 )
 
-REACH = 1.2  # a pass moves a column this many times as far as its optimum (over-relaxation)
-MOST_ACTIVE = 16  # clusters whose memberships one Newton step changes: bounds its cost for large K
+MAX_ACTIVE = 16  # clusters whose memberships one Newton step changes: bounds its cost for large K
 
 
-class Room(NamedTuple):
+class Scratch(NamedTuple):
     """Arrays for one row of pairs: an entry per column, and one more."""
 
     seen: NDArray[np.int64]
@@ -43,7 +42,7 @@ class Room(NamedTuple):
     """Probability of each pair."""
     slope: NDArray[np.float64]
     """First derivative of each pair's term with respect to its probability."""
-    bend: NDArray[np.float64]
+    curvature: NDArray[np.float64]
     """Second derivative, negated."""
     d: NDArray[np.float64]
     """Change of the probabilities along a line."""
@@ -51,10 +50,10 @@ class Room(NamedTuple):
 
 
 @njit
-def make_room(pairs):
+def make_scratch(pairs):
     """Return arrays for one row of pairs."""
     n_partitions, n = pairs.columns.shape
-    return Room(
+    return Scratch(
         np.empty(n_partitions, dtype=np.int64),
         np.empty((2, _TILE), dtype=pairs.count_type.dtype),
         np.empty(n + 1),
@@ -68,29 +67,31 @@ def make_room(pairs):
 
 
 @njit
-def load_row(pairs, i, n, room):
-    """Write the votes of column i with the first `n` columns to `together` and `apart` of `room`.
+def load_row(pairs, i, n, scratch):
+    """Write the votes of column i with the first `n` columns to `scratch.together` and `.apart`.
 
     They are weighted by the objects of the other column. The entry of i itself is 0 in both.
     Return how many partitions saw i.
     """
-    n_seen = seen_partitions(pairs.columns, i, pairs.missing, room.seen)
-    with_i, observed = room.tiles[0], room.tiles[1]
+    n_seen = seen_partitions(pairs.columns, i, pairs.missing, scratch.seen)
+    with_i, observed = scratch.tiles[0], scratch.tiles[1]
     for start in range(0, n, _TILE):
         stop = min(n, start + _TILE)
-        count_together(pairs.columns, i, room.seen, n_seen, start, stop, with_i)
+        count_together(pairs.columns, i, scratch.seen, n_seen, start, stop, with_i)
         if pairs.has_missing:
-            count_observed(pairs.columns, pairs.missing, room.seen, n_seen, start, stop, observed)
+            count_observed(
+                pairs.columns, pairs.missing, scratch.seen, n_seen, start, stop, observed
+            )
         else:
             observed[: stop - start] = n_seen
         weights = pairs.weights[start:stop]
-        together, apart = room.together[start:stop], room.apart[start:stop]
+        together, apart = scratch.together[start:stop], scratch.apart[start:stop]
         for j in range(stop - start):
             together[j] = weights[j] * with_i[j]
             apart[j] = weights[j] * (np.float64(observed[j]) - np.float64(with_i[j]))
     if i < n:
-        room.together[i] = 0.0
-        room.apart[i] = 0.0
+        scratch.together[i] = 0.0
+        scratch.apart[i] = 0.0
     return n_seen
 
 
@@ -170,11 +171,11 @@ def pair_probabilities(Y, y, out):
 @njit
 def likelihood(pairs, Y):
     """Return the log-likelihood over all pairs of objects, without binomial coefficients."""
-    room = make_room(pairs)
-    together, apart, a = room.together, room.apart, room.a
+    scratch = make_scratch(pairs)
+    together, apart, a = scratch.together, scratch.apart, scratch.a
     value = 0.0
     for i in range(Y.shape[1]):
-        n_seen = load_row(pairs, i, i, room)
+        n_seen = load_row(pairs, i, i, scratch)
         y = Y[:, i].copy()
         pair_probabilities(Y[:, :i], y, a[:i])
         own = 0.5 * (pairs.weights[i] - 1.0) * n_seen
@@ -200,16 +201,16 @@ def slopes(together, apart, a, out):
 def gradients(pairs, Y):
     """Return the gradient g_i of every column (of one object of each pattern), (K, p)."""
     n = Y.shape[1]
-    room = make_room(pairs)
-    a, slope = room.a[:n], room.slope[:n]
+    scratch = make_scratch(pairs)
+    a, slope = scratch.a[:n], scratch.slope[:n]
     G = np.empty_like(Y)
     for i in range(n):
-        n_seen = load_row(pairs, i, n, room)
+        n_seen = load_row(pairs, i, n, scratch)
         pair_probabilities(Y, Y[:, i].copy(), a)
-        slopes(room.together, room.apart, a, slope)
+        slopes(scratch.together, scratch.apart, a, slope)
         own = (pairs.weights[i] - 1.0) * n_seen / a[i]
         for k in range(Y.shape[0]):
-            G[k, i] = dot(Y[k], slope, room.work) + own * Y[k, i]
+            G[k, i] = dot(Y[k], slope, scratch.work) + own * Y[k, i]
     return G
 
 
@@ -282,20 +283,20 @@ def bisect(together, apart, a, d, most, scratch):
 
 
 @njit
-def update_gradients(G, Y, j, old, room):
-    """Bring G up to date after column j was changed from `old`; `room` holds the row of j."""
+def update_gradients(G, Y, j, old, scratch):
+    """Bring G up to date after column j was changed from `old`; `scratch` holds the row of j."""
     n = Y.shape[1]
-    a, before, after = room.a[:n], room.bend[:n], room.slope[:n]
+    a, before, after = scratch.a[:n], scratch.curvature[:n], scratch.slope[:n]
     new = Y[:, j].copy()
-    slopes(room.together, room.apart, a, before)
+    slopes(scratch.together, scratch.apart, a, before)
     pair_probabilities(Y, new, a)
-    slopes(room.together, room.apart, a, after)
+    slopes(scratch.together, scratch.apart, a, after)
     for k in range(Y.shape[0]):
         g = G[k]
         if old[k] != 0.0 or new[k] != 0.0:
             for i in range(n):
                 g[i] += new[k] * after[i] - old[k] * before[i]
-        g[j] = dot(Y[k], after, room.work)
+        g[j] = dot(Y[k], after, scratch.work)
 
 
 @njit
@@ -307,26 +308,26 @@ def climb_one_by_one(pairs, Y, G, stop_below, max_steps, path):
     are kept): J, U, V, step.
     """
     n = Y.shape[1]
-    room = make_room(pairs)
-    together, apart, a, d = room.together[:n], room.apart[:n], room.a[:n], room.d[:n]
+    scratch = make_scratch(pairs)
+    together, apart, a, d = scratch.together[:n], scratch.apart[:n], scratch.a[:n], scratch.d[:n]
     for t in range(max_steps):
         gap, j = steepest(G, Y)
         if gap < stop_below:
             return t
         y = Y[:, j].copy()
         _, u, v = gap_of(G[:, j], y)
-        load_row(pairs, j, n, room)
+        load_row(pairs, j, n, scratch)
         pair_probabilities(Y, y, a)
         for i in range(n):
             d[i] = Y[u, i] - Y[v, i]
-        step = bisect(together, apart, a, d, y[v], room.work[:n])
+        step = bisect(together, apart, a, d, y[v], scratch.work[:n])
         if t < path.shape[0]:
             path[t, 0], path[t, 1], path[t, 2], path[t, 3] = j, u, v, step
         if step == 0.0:
             return t  # the gap is rounding: no number is small enough to be a step
         Y[u, j] += step
         Y[v, j] = 0.0 if step == y[v] else Y[v, j] - step
-        update_gradients(G, Y, j, y, room)
+        update_gradients(G, Y, j, y, scratch)
     return max_steps
 
 
@@ -334,19 +335,19 @@ def climb_one_by_one(pairs, Y, G, stop_below, max_steps, path):
 
 
 @njit
-def slopes_and_bends(room, n):
+def pair_derivatives(scratch, n):
     """Write the first derivatives of the pairs' terms, and the second ones, negated."""
     for j in range(n):
-        c, r = room.together[j], room.apart[j]
-        x = 1.0 / (room.a[j] if c > 0.0 else 1.0)
-        z = 1.0 / ((1.0 - room.a[j]) if r > 0.0 else 1.0)
-        room.slope[j] = c * x - r * z
-        room.bend[j] = c * x * x + r * z * z
+        c, r = scratch.together[j], scratch.apart[j]
+        x = 1.0 / (scratch.a[j] if c > 0.0 else 1.0)
+        z = 1.0 / ((1.0 - scratch.a[j]) if r > 0.0 else 1.0)
+        scratch.slope[j] = c * x - r * z
+        scratch.curvature[j] = c * x * x + r * z * z
 
 
 @njit
 def active_clusters(g, y, best, worst):
-    """Return the clusters whose memberships a step changes, rising: at most `MOST_ACTIVE`.
+    """Return the clusters whose memberships a step changes, rising: at most `MAX_ACTIVE`.
 
     Clusters that have no mass and would get none stay out. Of more, those between which most is
     to be gained.
@@ -360,11 +361,11 @@ def active_clusters(g, y, best, worst):
             gain[k] = 1e-300 + abs(g[k] - level) * max(y[k], 1.0 / n_clusters)
             n_some += 1
     gain[best] = gain[worst] = np.inf
-    return np.sort(np.argsort(-gain, kind="mergesort")[: min(n_some, MOST_ACTIVE)])
+    return np.sort(np.argsort(-gain, kind="mergesort")[: min(n_some, MAX_ACTIVE)])
 
 
 @njit
-def curvature(Y, y, some, own, room):
+def second_derivatives(Y, y, some, own, scratch):
     """Return the second derivatives of the likelihood in the memberships `some` of one column."""
     n = Y.shape[1]
     square = inner(y, y)
@@ -372,15 +373,15 @@ def curvature(Y, y, some, own, room):
     for s in range(some.size):
         row = Y[some[s]]
         for j in range(n):
-            room.work[j] = room.bend[j] * row[j]
+            scratch.work[j] = scratch.curvature[j] * row[j]
         for t in range(s + 1):
-            own_bend = 4.0 * own / (square * square) * y[some[s]] * y[some[t]]
-            H[s, t] = H[t, s] = -dot(room.work[:n], Y[some[t]], room.d) - own_bend
+            own_curvature = 4.0 * own / (square * square) * y[some[s]] * y[some[t]]
+            H[s, t] = H[t, s] = -dot(scratch.work[:n], Y[some[t]], scratch.d) - own_curvature
     return H
 
 
 @njit
-def plan(g, H, y):
+def best_move(g, H, y):
     """Return the move p that is best by the quadratic model g'p + p'Hp/2, y + p a membership.
 
     Mass goes from the worst to the best coordinate, as far as the model says, again and again.
@@ -395,10 +396,10 @@ def plan(g, H, y):
             first = gap
         if gap <= 1e-3 * first:
             break
-        bend = -(H[up, up] + H[down, down] - 2.0 * H[up, down])
+        curvature = -(H[up, up] + H[down, down] - 2.0 * H[up, down])
         most = y[down] + p[down]
-        if bend * most > gap:
-            step = gap / bend
+        if curvature * most > gap:
+            step = gap / curvature
             p[down] -= step
         else:
             step = most
@@ -410,32 +411,32 @@ def plan(g, H, y):
 
 
 @njit
-def is_safe(step, slope, bend):
-    """Say whether the likelihood surely rises over a step along a line.
+def is_safe(slope, curvature):
+    """Return whether the likelihood surely rises over a whole step along a line.
 
-    It is self-concordant, the counts being at least 1: so it rises by step * slope - (-x -
-    log(1 - x)) at least, where x^2 = step^2 * bend.
+    It is self-concordant, because counts are at least 1. So it rises by at least
+    slope + x + log(1 - x), where x^2 is the curvature.
     """
-    x = step * math.sqrt(bend)
-    return x < 0.9 and step * slope + x + math.log(1.0 - x) > 0.25 * slope
+    x = math.sqrt(curvature)
+    return x < 0.9 and slope + x + math.log(1.0 - x) > 0.25 * slope
 
 
 @njit
-def safe_step(room, n, slope, bend):
+def safe_step(scratch, n, slope, curvature):
     """Return a step in (0, 1] along d at which the likelihood is not lower.
 
     It is concave along d, so that is any step at which the slope is not negative yet. A whole
-    step beyond the top is as good where it `is_safe`. The first `n` entries of `room` count.
+    step beyond the top is as good where it `is_safe`. The first `n` entries of `scratch` count.
     """
-    if is_safe(1.0, slope, bend):
+    if is_safe(slope, curvature):
         return 1.0
-    together, apart, a, d = room.together[:n], room.apart[:n], room.a[:n], room.d[:n]
-    work = room.work[:n]
+    together, apart, a, d = scratch.together[:n], scratch.apart[:n], scratch.a[:n], scratch.d[:n]
+    work = scratch.work[:n]
     high_slope = directional(together, apart, a, d, 1.0, work)
     if high_slope >= 0.0:
         return 1.0
     low, high, low_slope = 0.0, 1.0, slope
-    step = min(0.5, slope / bend)
+    step = min(0.5, slope / curvature)
     for _ in range(60):
         now = directional(together, apart, a, d, step, work)
         if now >= 0.0:
@@ -451,53 +452,40 @@ def safe_step(room, n, slope, bend):
 
 
 @njit
-def stays_inside(y, p, step):
-    """Say whether the memberships that change stay positive."""
-    inside = True
-    for k in range(y.size):
-        inside &= p[k] == 0.0 or y[k] + step * p[k] > 0.0
-    return inside
-
-
-@njit
-def move(Y, i, own, room, skip_below, reach):
+def move(Y, i, own, scratch, skip_below):
     """Move column i to, or towards, the memberships that are best with all others fixed.
 
-    Or somewhat beyond them, `reach` times as far, where the likelihood rises all the same: in
-    passes over all columns those that come later pull this one along.
     Return (gap, moved): the gap of the KKT conditions before, and whether the column changed.
-    `room` holds the votes of column i. The pairs of a pattern with itself have the weight `own`
-    and one more entry of `room`. Their term log(y'y) is replaced by log(2 x'y - x'x), x the
+    `scratch` holds the votes of column i. The pairs of a pattern with itself have the weight `own`
+    and one more entry of `scratch`. Their term log(y'y) is replaced by log(2 x'y - x'x), x the
     memberships now: never above it, equal at x with the same gradient, and concave, so that the
     step along a line is a concave problem.
     """
     n_clusters, n = Y.shape
     y = Y[:, i].copy()
     square = inner(y, y)
-    pair_probabilities(Y, y, room.a[:n])
-    slopes_and_bends(room, n)
-    room.together[n], room.apart[n], room.a[n] = own, 0.0, square
+    pair_probabilities(Y, y, scratch.a[:n])
+    pair_derivatives(scratch, n)
+    scratch.together[n], scratch.apart[n], scratch.a[n] = own, 0.0, square
     g = np.empty(n_clusters)
     for k in range(n_clusters):
-        g[k] = dot(Y[k], room.slope[:n], room.work) + 2.0 * own / square * y[k]
+        g[k] = dot(Y[k], scratch.slope[:n], scratch.work) + 2.0 * own / square * y[k]
     gap, best, worst = gap_of(g, y)
     if gap < skip_below or not gap > 0.0:
         return gap, False
 
     some = active_clusters(g, y, best, worst)
     y_some, g_some = y[some], g[some]
-    H = curvature(Y, y, some, own, room)
-    p = plan(g_some, H, y_some)
-    combine_rows(Y, some, p, room.d[:n])
-    room.d[n] = 2.0 * inner(p, y_some)
-    slope, bend = inner(p, g_some), 0.0
+    H = second_derivatives(Y, y, some, own, scratch)
+    p = best_move(g_some, H, y_some)
+    combine_rows(Y, some, p, scratch.d[:n])
+    scratch.d[n] = 2.0 * inner(p, y_some)
+    slope, along = inner(p, g_some), 0.0
     for s in range(some.size):
-        bend -= p[s] * inner(H[s], p)
+        along -= p[s] * inner(H[s], p)
     if not slope > 0.0:
         return gap, False
-    step = safe_step(room, n + 1, slope, bend)
-    if step == 1.0 and is_safe(reach, slope, bend) and stays_inside(y_some, p, reach):
-        step = reach
+    step = safe_step(scratch, n + 1, slope, along)
     for s in range(some.size):
         Y[some[s], i] = 0.0 if step == 1.0 and p[s] == -y_some[s] else y_some[s] + step * p[s]
     return gap, step > 0.0
@@ -507,12 +495,12 @@ def move(Y, i, own, room, skip_below, reach):
 def sweep(pairs, Y, skip_below):
     """Move each column once, in turn; return (largest gap met, columns moved)."""
     n = Y.shape[1]
-    room = make_room(pairs)
+    scratch = make_scratch(pairs)
     largest, n_moved = 0.0, 0
     for i in range(n):
-        n_seen = load_row(pairs, i, n, room)
+        n_seen = load_row(pairs, i, n, scratch)
         own = 0.5 * (pairs.weights[i] - 1.0) * n_seen
-        gap, moved = move(Y, i, own, room, skip_below, REACH)
+        gap, moved = move(Y, i, own, scratch, skip_below)
         largest = max(largest, gap)
         n_moved += moved
     return largest, n_moved
@@ -521,16 +509,16 @@ def sweep(pairs, Y, skip_below):
 @njit
 def place_one(pairs, Y, first, i, tol, max_iter):
     """Find the memberships of column i, given those of the first columns."""
-    room = make_room(pairs)
+    scratch = make_scratch(pairs)
     alone = np.empty((Y.shape[0], first + 1))
     alone[:, :first] = Y[:, :first]
     alone[:, first] = Y[:, i]
-    load_row(pairs, i, first, room)
-    room.together[first] = 0.0
-    room.apart[first] = 0.0
-    below = tol * (room.together[:first].sum() + room.apart[:first].sum())
+    load_row(pairs, i, first, scratch)
+    scratch.together[first] = 0.0
+    scratch.apart[first] = 0.0
+    below = tol * (scratch.together[:first].sum() + scratch.apart[:first].sum())
     for _ in range(max_iter):
-        _, moved = move(alone, first, 0.0, room, below, 1.0)
+        _, moved = move(alone, first, 0.0, scratch, below)
         if not moved:
             break
     Y[:, i] = alone[:, first]

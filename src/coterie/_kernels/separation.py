@@ -36,7 +36,7 @@ class Runs(NamedTuple):
     kind: int
     """MARGIN, PRINTED, VARIANCE or FIXED."""
     columns: NDArray[Any]
-    """(L, n) narrow codes, one row per run."""
+    """(L, n) compact codes, one row per run."""
     rows: NDArray[Any]
     """(n, L): the same, one row per object."""
     missing: Any
@@ -90,11 +90,12 @@ def make_scratch(runs):
 
 
 @njit
-def separation_tile(runs, i, start, stop, reach, scratch, out):
+def separation_tile(runs, i, start, stop, limits, scratch, out):
     """Write the separation of object i from objects start..stop-1 to `out`.
 
-    Where it is sure to be above `reach`, a number between the two may stand for it; where
-    `reach` is infinite, nobody will look, and any number may. `reach` and `out` hold the tile.
+    `limits` and `out` hold the tile. A separation above its limit may be replaced by a lower
+    bound that is above the limit, which is faster. Where the limit is infinite, the separation is
+    not used, and any number may be written.
     """
     if runs.kind == VARIANCE:
         _weigh_by_variance(runs, i, start, stop, scratch, out)
@@ -102,7 +103,7 @@ def separation_tile(runs, i, start, stop, reach, scratch, out):
         _weigh_as_given(runs, i, start, stop, scratch, out)
     else:
         _choose_groups(runs, i, start, stop, scratch)
-        _weigh_by_quality(runs, i, start, stop, reach, scratch, out)
+        _weigh_by_quality(runs, i, start, stop, limits, scratch, out)
     for j in range(stop - start):
         out[j] = np.rint(out[j] * _DECIMALS) / _DECIMALS
 
@@ -156,16 +157,16 @@ def _keep_better(runs, m, scratch, width):
 
 
 @njit
-def _weigh_by_quality(runs, i, start, stop, reach, scratch, out):
-    """Write what the best group says; where a bound of it is above `reach`, the bound."""
+def _weigh_by_quality(runs, i, start, stop, limits, scratch, out):
+    """Write what the best group says; where a lower bound is above the limit, the bound."""
     apart, observed = scratch.apart, scratch.observed
     for j in range(stop - start):
         m = scratch.group[j]
         if m < 0:
             out[j] = 1.0
-        elif reach[j] < np.inf:
+        elif limits[j] < np.inf:
             out[j] = runs.least[m, np.int64(apart[j])] / observed[j]
-            if out[j] <= reach[j] + _SLACK:
+            if out[j] <= limits[j] + _SLACK:
                 out[j] = _separation_by(runs, m, i, start + j)
         else:
             out[j] = np.inf
@@ -260,10 +261,10 @@ def tree_of_separations(runs, counts, done):
     for step in range(n):
         for start in range(0, n, _TILE):
             stop = min(n, start + _TILE)
-            reach = distance[start:stop]
-            separation_tile(runs, node, start, stop, reach, scratch, row[start:stop])
+            limits = distance[start:stop]
+            separation_tile(runs, node, start, stop, limits, scratch, row[start:stop])
             if runs.kind == MARGIN or runs.kind == PRINTED:
-                margin += _tally(runs, node, start, stop, reach, counts, scratch, wins)
+                margin += _tally(runs, node, start, stop, limits, counts, scratch, wins)
         if step < n - 1:
             node = next_node(row, node, visited, nearest, distance)
             add_edge(edges, step, node, nearest)
@@ -274,7 +275,7 @@ def tree_of_separations(runs, counts, done):
 
 
 @njit
-def _tally(runs, i, start, stop, reach, counts, scratch, wins):
+def _tally(runs, i, start, stop, limits, counts, scratch, wins):
     """Count the best groups of object i with itself and with those outside the tree."""
     margin = 0.0
     apart, observed = scratch.apart, scratch.observed
@@ -284,7 +285,7 @@ def _tally(runs, i, start, stop, reach, counts, scratch, wins):
             continue
         if start + j == i:
             n_pairs = counts[i] * (counts[i] - 1) // 2
-        elif reach[j] < np.inf:
+        elif limits[j] < np.inf:
             n_pairs = counts[i] * counts[start + j]
         else:
             continue
@@ -301,12 +302,12 @@ def fill_separations(runs, triangle, done):
     """
     for u in prange(runs.columns.shape[1]):
         scratch = make_scratch(runs)
-        reach = np.full(_TILE, 2.0)
+        limits = np.full(_TILE, 2.0)
         begin = u * (u - 1) // 2
         for start in range(0, u, _TILE):
             stop = min(u, start + _TILE)
             separation_tile(
-                runs, u, start, stop, reach, scratch, triangle[begin + start : begin + stop]
+                runs, u, start, stop, limits, scratch, triangle[begin + start : begin + stop]
             )
         done[u] = u
 
@@ -321,13 +322,13 @@ def vote_of_nearest(runs, labels, n_clusters, first_new):
     for r in prange(found.size):
         scratch = make_scratch(runs)
         row = np.empty(_TILE)
-        reach = np.empty(_TILE)
+        limits = np.empty(_TILE)
         votes = np.zeros(n_clusters, dtype=np.int64)
         best = 2.0
         for start in range(0, first_new, _TILE):
             stop = min(first_new, start + _TILE)
-            reach[:] = best
-            separation_tile(runs, first_new + r, start, stop, reach, scratch, row)
+            limits[:] = best
+            separation_tile(runs, first_new + r, start, stop, limits, scratch, row)
             for j in range(stop - start):
                 if row[j] < best:
                     best = row[j]

@@ -1,4 +1,4 @@
-"""What all consensus functions share: reading the ensemble, checking, predicting."""
+"""Base class of the consensus functions: checks, limits, fit and prediction."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
     objective: ClassVar[str]
     """What the second column of `history_` holds, where there is a history."""
     about: ClassVar[MethodWords]
-    """What is told about the method."""
+    """Words about the method: for `coterie explain`, the report and the docs."""
     exceptions: ClassVar[dict[str, str]] = {}
     """Properties of all methods (tests in ``test_common.py``) that it cannot have, and why."""
     saved_state: tuple[str, ...] | None = ()
@@ -149,7 +149,7 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
         return self._predict_codes(self._encode(X))
 
     def predict_confidence(self, X: ArrayLike | Ensemble | Any) -> NDArray[np.float64]:
-        """Return how safe the predicted place of new label rows is: the measure of `confidence_`.
+        """Return the confidence in the predicted clusters of new label rows, as `confidence_`.
 
         Parameters
         ----------
@@ -367,7 +367,7 @@ def pass_seed(
 
 
 def check_n_clusters(estimator: BaseConsensus, n_clusters: int | None, n_objects: int) -> None:
-    """Refuse a number of clusters that cannot be had."""
+    """Raise TypeError or ValueError for a number of clusters that is not possible."""
     if n_clusters is None:
         if not estimator.finds_n_clusters:
             raise ValueError(

@@ -30,7 +30,7 @@ WINDOW = 10  # earlier steps that an extrapolation uses
 
 
 class GrowthRun(NamedTuple):
-    """What became of one start, as `runs_` keeps it."""
+    """Result of one start, an entry of `runs_`."""
 
     error: float
     n_iter: int
@@ -38,7 +38,7 @@ class GrowthRun(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """One start and where it led."""
+    """Result, memberships and errors of one start."""
 
     run: GrowthRun
     Y: Array
@@ -73,9 +73,9 @@ def factorisation_error(
 class Extrapolation:
     """Anderson's extrapolation of a map x -> S(x), for memberships.
 
-    Of the affine combinations of the last points x, that one is sought for which S(x) - x is
-    smallest if S were linear; the same combination of the S(x) is the guess. Entries that are 0
-    in S(x) stay 0, and none falls below a tenth of what it is there.
+    The guess is the affine combination of the last images S(x) whose weights make S(x) - x
+    smallest if S were linear. Entries that are 0 in S(x) stay 0, and none falls below a tenth of
+    its value in S(x).
     """
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ class Extrapolation:
         self.__init__()  # type: ignore[misc]
 
     def __call__(self, x: Array, image: Array) -> Array | None:
-        """Take note of S(x) = image; return the guess, None as long as there is too little."""
+        """Add the point x with S(x) = image; return the guess, None for the first point."""
         from coterie._kernels.baum_eagon import products
 
         change = image - x
@@ -124,34 +124,34 @@ def grow_memberships(
 ) -> Growth:
     """Repeat the growth transform until the error hardly falls; it never rises.
 
-    Unless by the paper, the transforms of the recent past are combined to guess where they lead.
-    The guess is taken if its error is not larger than before the transform. It is looked at by
-    transforming it, so a good guess costs nothing.
+    With ``solver='auto'`` the recent transforms are extrapolated (Anderson, 1965; about a third
+    of the time). The extrapolated memberships are kept if their error is not larger than before.
+    The error comes with their transform, which is the next step, so a good guess costs nothing.
     """
     from coterie._kernels.baum_eagon import grow
 
     def transform(Y: Array) -> tuple[Array, float]:
-        grown, errors = grow(problem, diagonal, Y)
-        return grown, float(errors.sum())
+        image, errors = grow(problem, diagonal, Y)
+        return image, float(errors.sum())
 
     guess = Extrapolation()
-    grown, error = transform(Y)
+    image, error = transform(Y)
     history, converged = [error], False
     enough = tol * Y.shape[1] ** 2
     while not converged and len(history) <= max_iter:
-        further = guess(Y, grown) if solver == "auto" else None
+        further = guess(Y, image) if solver == "auto" else None
         before = history[-1]
         if further is not None:
-            image, error = transform(further)
+            further_image, error = transform(further)
             if error <= before:
-                Y, grown = further, image
+                Y, image = further, further_image
             else:
                 guess.forget()
                 further = None
         if further is None:
-            Y = grown
-            grown, error = transform(Y)
-            # A small step by a guess may be a bad guess: only the transform itself is judged.
+            Y = image
+            image, error = transform(Y)
+            # Convergence is judged by the transform itself: a guess may step too little.
             converged = before - error <= enough
         elif before - error <= enough:
             guess.forget()
@@ -165,7 +165,7 @@ class BaumEagon(SoftConsensus):
 
     Memberships y_i in the probability simplex are sought whose products y_i'y_j are nearest to
     the co-association S_ij in the squared error, the baseline of the PEACE paper [1]_, [2]_.
-    Every step multiplies y_ki by b_i + [Y (S - Y'Y)]_ki, b_i the number of terms in row i, and
+    Every step [3]_ multiplies y_ki by b_i + [Y (S - Y'Y)]_ki, b_i the number of terms in row i, and
     divides by the sum over k; the error never rises.
 
     Parameters
@@ -187,7 +187,7 @@ class BaumEagon(SoftConsensus):
     tol : float, default=1e-7
         A start has converged when a step lowers its mean squared error by no more than this.
     max_iter : int, default=10000
-        The most steps of a start.
+        Largest number of steps of a start.
 
     Attributes
     ----------
@@ -227,14 +227,6 @@ class BaumEagon(SoftConsensus):
     Prediction: the memberships of a new row minimise its squared error with the objects of the
     fit, whose memberships stay as they are.
 
-    References
-    ----------
-    .. [1] S. Rota Bulò, A. Lourenço, A. Fred and M. Pelillo, "Pairwise probabilistic clustering
-       using evidence accumulation", S+SSPR 2010, :doi:`10.1007/978-3-642-14980-1_38`.
-    .. [2] A. Lourenço, S. Rota Bulò, N. Rebagliati, A. Fred, M. Figueiredo and M. Pelillo,
-       "Probabilistic evidence accumulation for clustering ensembles", ICPRAM 2013,
-       :doi:`10.5220/0004267900580067`.
-
     Examples
     --------
     >>> from coterie import BaumEagon
@@ -264,6 +256,8 @@ class BaumEagon(SoftConsensus):
         ),
         confidence=LARGEST_MEMBERSHIP,
         references=(
+            "S. Rota Bulò, A. Lourenço, A. Fred and M. Pelillo (2010). Pairwise probabilistic "
+            "clustering using evidence accumulation. S+SSPR 2010. doi:10.1007/978-3-642-14980-1_38",
             LOURENCO,
             "L. E. Baum and J. A. Eagon (1967). An inequality with applications to statistical "
             "estimation for probabilistic functions of Markov processes and to a model for "
@@ -273,7 +267,7 @@ class BaumEagon(SoftConsensus):
     exceptions = (
         dict.fromkeys(
             ("every_number_of_clusters", "two_objects"),
-            "a component or label may be nobody's best: fewer clusters, with a warning",
+            "a cluster may be the best of no object: fewer clusters, with a warning",
         )
         | dict.fromkeys(
             ("unanimous_partitions_leave_no_doubt",), "memberships reach 0 and 1 only in the limit"

@@ -133,7 +133,7 @@ class CoassociationKMeans(BaseConsensus):
     n_init : int, default=10
         Number of starts; the one with the smallest sum of squares is returned.
     max_iter : int, default=300
-        The most steps of one start.
+        Largest number of steps of one start.
 
     Attributes
     ----------
@@ -148,20 +148,13 @@ class CoassociationKMeans(BaseConsensus):
 
     Notes
     -----
-    A missing label is no vote: the partition puts the object together with nobody.
+    A missing label is no vote: the partition puts the object together with no other.
 
     K-means is that of scikit-learn, on distinct label rows, each as heavy as it has objects. With
     more than 50,000 distinct label rows (fewer with very many clusters in the partitions), it is
     fitted to a random sample, and every object goes to the nearest centre. A cluster left empty, as
     where there are fewer distinct label rows than clusters, gets the object farthest from its
     centre.
-
-    References
-    ----------
-    .. [1] L. I. Kuncheva, S. T. Hadjitodorov and L. P. Todorova, "Experimental comparison of
-       cluster ensemble methods", FUSION, 2006, :doi:`10.1109/ICIF.2006.301614`.
-    .. [2] C. Domeniconi and M. Al-Razgan, "Weighted cluster ensembles: methods and analysis",
-       ACM TKDD 2(4), 2009, :doi:`10.1145/1460797.1460800`.
 
     Examples
     --------
@@ -183,7 +176,7 @@ class CoassociationKMeans(BaseConsensus):
         cost=(
             "Time O(p L k) for each step, memory linear in n L plus K^2; the matrix is never made."
         ),
-        missing="No vote: the partition puts the object together with nobody.",
+        missing="No vote: the partition puts the object together with no other.",
         name=("k-means on the rows of the co-association matrix (Kuncheva et al., 2006)"),
         references=(
             "L. I. Kuncheva, S. T. Hadjitodorov and L. P. Todorova (2006). Experimental "

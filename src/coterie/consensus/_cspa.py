@@ -102,7 +102,7 @@ class CSPA(BaseConsensus):
 
     Notes
     -----
-    A missing label is no vote: the partition puts the object together with nobody, and the
+    A missing label is no vote: the partition puts the object together with no other, and the
     similarity is not divided by the number of partitions that saw both. (The spectral partition
     divides by degrees, which makes up for most of that.)
 
@@ -114,8 +114,6 @@ class CSPA(BaseConsensus):
 
     References
     ----------
-    .. [1] A. Strehl and J. Ghosh, "Cluster ensembles: a knowledge reuse framework for combining
-       multiple partitions", JMLR 3, 2002.
     .. [2] A. Y. Ng, M. I. Jordan and Y. Weiss, "On spectral clustering: analysis and an
        algorithm", NIPS 14, 2002.
 
@@ -142,7 +140,7 @@ class CSPA(BaseConsensus):
             "matrix is never made. METIS: the edges of the graph, up to p^2; checked against the "
             "limit."
         ),
-        missing="No vote: the partition puts the object together with nobody.",
+        missing="No vote: the partition puts the object together with no other.",
         name=(
             "cluster-based similarity partitioning (CSPA; Strehl and Ghosh, 2002): the graph of "
             "the co-association is cut into clusters"

@@ -107,11 +107,6 @@ class EAC(TreeConsensus):
     Prediction: the cluster with the largest share of votes for together, ties to the largest
     cluster; for single linkage, the cluster of the most similar known object.
 
-    References
-    ----------
-    .. [1] A. L. N. Fred and A. K. Jain, "Combining multiple clusterings using evidence
-       accumulation", IEEE TPAMI 27(6), 2005, :doi:`10.1109/TPAMI.2005.113`.
-
     Examples
     --------
     >>> from coterie import EAC

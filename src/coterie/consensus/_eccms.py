@@ -124,12 +124,6 @@ class ECCMS(TreeConsensus):
     -----
     Missing labels: an object is in no cluster of a partition that did not label it.
 
-    References
-    ----------
-    .. [1] Y. Jia, S. Tao, R. Wang and Y. Wang, "Ensemble clustering via co-association matrix
-       self-enhancement", IEEE Transactions on Neural Networks and Learning Systems, 2023,
-       :doi:`10.1109/TNNLS.2023.3249207`.
-
     Examples
     --------
     >>> from coterie import ECCMS

@@ -110,12 +110,6 @@ class ECPCS(TreeConsensus):
     -----
     Missing labels: an object is in no cluster of a partition that did not label it.
 
-    References
-    ----------
-    .. [1] D. Huang, C.-D. Wang, H. Peng, J. Lai and C.-K. Kwoh, "Enhanced ensemble clustering via
-       fast propagation of cluster-wise similarities", IEEE Transactions on Systems, Man, and
-       Cybernetics: Systems 51(1), 2021, :doi:`10.1109/TSMC.2018.2876202`.
-
     Examples
     --------
     >>> from coterie import ECPCS
@@ -156,7 +150,7 @@ class ECPCS(TreeConsensus):
     )
     exceptions = dict.fromkeys(
         ("every_number_of_clusters", "two_objects"),
-        "a group of clusters may be nobody's best: then there are fewer clusters, with a warning",
+        "no object may go to some meta-cluster: then there are fewer clusters, with a warning",
     )
     finds_n_clusters = False
     rules: ClassVar = {"method": one_of("mc", "hc")}

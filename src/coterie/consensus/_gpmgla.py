@@ -47,12 +47,6 @@ class GPMGLA(BaseConsensus):
     Missing labels: an object is in no cluster of a partition that did not label it. Time and
     memory are linear in the number of objects.
 
-    References
-    ----------
-    .. [1] D. Huang, J.-H. Lai and C.-D. Wang, "Combining multiple clusterings via crowd agreement
-       estimation and multi-granularity link analysis", Neurocomputing 170, 2015,
-       :doi:`10.1016/j.neucom.2014.05.094`.
-
     Examples
     --------
     >>> from coterie import GPMGLA

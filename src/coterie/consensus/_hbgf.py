@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from coterie._about import FERN, MethodWords
 from coterie._graphs import (
+    BipartiteParts,
     LabelGraph,
     as_seed,
     cluster_order,
@@ -28,23 +29,21 @@ __all__ = ["HBGF"]
 _BYTES_PER_LABEL = 128  # an edge in both directions, and METIS's own copies
 
 
-def cut_objects_and_clusters(
-    ensemble: Ensemble, n_clusters: int, *, imbalance: float, seed: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Cut the graph of objects and clusters by METIS; return a part for each of both."""
-    check_fits(
-        _BYTES_PER_LABEL * ensemble.labels.size,
-        f"the graph of {ensemble.n_objects} objects in {ensemble.n_partitions} partitions",
-        hint="Use partitioner='spectral', which makes no graph",
-    )
-    order = cluster_order(ensemble)
-    incidence = incidence_of(ensemble.labels, ensemble.offsets)[:, order]
-    objects, clusters = cut_bipartite_graph(
-        incidence, n_clusters, imbalance=imbalance, random_state=seed
-    )
-    named = np.empty_like(clusters)
-    named[order] = clusters
-    return objects, named
+def in_order(labels: NDArray[np.int64], n_parts: int) -> NDArray[np.int64]:
+    """Return (n_parts,): the place of each part, largest first; those without objects last."""
+    place = np.full(n_parts, -1)
+    place[labels] = order_by_size(labels)
+    place[place < 0] = np.arange((place >= 0).sum(), n_parts)
+    return place
+
+
+def ensemble_order(
+    parts: tuple[NDArray[np.int64], NDArray[np.int64]], order: NDArray[np.int64]
+) -> BipartiteParts:
+    """Return the parts of objects and clusters, where clusters were cut in the given order."""
+    clusters = np.empty_like(parts[1])
+    clusters[order] = parts[1]
+    return BipartiteParts(parts[0], clusters)
 
 
 class HBGF(BaseConsensus):
@@ -89,8 +88,6 @@ class HBGF(BaseConsensus):
 
     References
     ----------
-    .. [1] X. Z. Fern and C. E. Brodley, "Solving cluster ensemble problems by bipartite graph
-       partitioning", ICML, 2004, :doi:`10.1145/1015330.1015414`.
     .. [2] Z. Li, X.-M. Wu and S.-F. Chang, "Segmentation using superpixels: a bipartite graph
        partitioning approach", CVPR, 2012, :doi:`10.1109/CVPR.2012.6247750`.
 
@@ -147,19 +144,28 @@ class HBGF(BaseConsensus):
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+        parts = self._cut(ensemble)
+        self.cluster_labels_ = in_order(parts.objects, self.n_clusters)[parts.clusters]
+        return parts.objects
+
+    def _cut(self, ensemble: Ensemble) -> BipartiteParts:
+        """Cut the graph of objects and clusters; every part holds at least one object."""
         seed = as_seed(self.random_state)
-        if self.partitioner == "metis":
-            objects, clusters = cut_objects_and_clusters(
-                ensemble, self.n_clusters, imbalance=self.imbalance, seed=seed
-            )
-        else:
-            objects, clusters = transfer_cut(
+        if self.partitioner == "spectral":
+            return transfer_cut(
                 LabelGraph(ensemble), self.n_clusters, skip_first=self.skip_first, random_state=seed
             )
-        place = np.empty(self.n_clusters, dtype=np.int64)
-        place[objects] = order_by_size(objects)  # every part holds objects
-        self.cluster_labels_ = place[clusters]
-        return objects
+        check_fits(
+            _BYTES_PER_LABEL * ensemble.labels.size,
+            f"the graph of {ensemble.n_objects} objects in {ensemble.n_partitions} partitions",
+            hint="Use partitioner='spectral', which makes no graph",
+        )
+        order = cluster_order(ensemble)
+        graph = incidence_of(ensemble.labels, ensemble.offsets)[:, order]
+        parts = cut_bipartite_graph(
+            graph, self.n_clusters, imbalance=self.imbalance, random_state=seed
+        )
+        return ensemble_order(parts, order)
 
     def _fit_blocks(self, blocks: LabelBlocks) -> tuple[Rule, int]:
         return cut_in_blocks(self, blocks)

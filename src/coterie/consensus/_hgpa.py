@@ -26,7 +26,7 @@ from coterie.ensemble import Ensemble, compact_codes
 __all__ = ["HGPA"]
 
 _GROUPS = 1000  # vertices of the hypergraph, at most
-_GROUPS_PER_PART = 20  # but so many for each part
+_GROUPS_PER_PART = 20  # at least
 
 
 def group_rows(rows: NDArray[np.int32], n_groups: int, seed: int) -> NDArray[np.int64]:
@@ -105,7 +105,7 @@ class HGPA(BaseConsensus):
 
     With 'hypergraph', objects with the same labels are one vertex, as heavy as there are objects:
     they stay together, also where that makes a part larger than `imbalance` allows. With more than
-    1,000 distinct label rows (and 20 for each cluster), so many of them are drawn at random, and
+    1,000 distinct label rows (and 20 for each cluster), that many are drawn at random, and
     each other row becomes one vertex with the row with which it shares most labels. Where there
     are fewer distinct label rows than clusters, equal objects are put apart.
 
@@ -116,8 +116,6 @@ class HGPA(BaseConsensus):
 
     References
     ----------
-    .. [1] A. Strehl and J. Ghosh, "Cluster ensembles: a knowledge reuse framework for combining
-       multiple partitions", JMLR 3, 2002.
     .. [2] D. Zhou, J. Huang and B. Schoelkopf, "Learning with hypergraphs: clustering,
        classification, and embedding", NIPS 19, 2006.
     .. [3] L. Gottesbueren, T. Heuer, P. Sanders and S. Schlag, "Scalable shared-memory hypergraph

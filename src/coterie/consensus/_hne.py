@@ -29,7 +29,7 @@ class ThresholdGraph(NamedTuple):
     """Which distinct label rows have an edge, and who has these rows."""
 
     columns: NDArray[Any]
-    """(L, p): the distinct rows in narrow codes."""
+    """(L, p): compact codes of the distinct rows."""
     start: NDArray[np.int64]
     neighbours: NDArray[np.int32]
     """Row p's neighbours are ``neighbours[start[p]:start[p + 1]]``, itself among them."""
@@ -252,15 +252,10 @@ class HNE(BaseConsensus):
 
     Ties are the rule, at the start all pairs with an edge tie: the smallest pair is merged, a
     cluster being known by its smallest object. So the order of the objects can matter.
-    Normalized edges that differ by less than a share of 1e-12 are equal.
+    Normalized edges are compared after rounding to 44 bits, so that equal ones are ties.
 
     Prediction: the cluster of the most similar known object (of several, the cluster with most
     of them).
-
-    References
-    ----------
-    .. [1] Y. Li, J. Yu, P. Hao and Z. Li, "Clustering ensembles based on normalized edges",
-       PAKDD 2007, LNAI 4426, :doi:`10.1007/978-3-540-71701-0_71`.
 
     Examples
     --------

@@ -179,12 +179,6 @@ class KCC(BaseConsensus):
     goes on with all rows until no more than one object in a thousand changes its cluster. Time and
     memory are linear in the number of objects.
 
-    References
-    ----------
-    .. [1] J. Wu, H. Liu, H. Xiong, J. Cao and J. Chen, "K-means-based consensus clustering: a
-       unified view", IEEE Transactions on Knowledge and Data Engineering 27(1), 2015,
-       :doi:`10.1109/TKDE.2014.2316512`.
-
     Examples
     --------
     >>> from coterie import KCC

@@ -190,7 +190,7 @@ class LACA(BaseConsensus):
     latent model, by average linkage on the log-likelihood ratio of each pair, and the
     reliabilities, until they stop changing. It finds the number of clusters [1]_.
 
-    A partition that says nothing (``rho = r``) has no weight; one that is worse than chance
+    A partition without information (``rho = r``) has no weight; one that is worse than chance
     (``rho < r``) votes against itself.
 
     Parameters
@@ -204,13 +204,13 @@ class LACA(BaseConsensus):
         The algorithm has converged when the probabilities change by less than this, summed
         over partitions.
     max_iter : int, default=100
-        The most rounds.
+        Largest number of rounds.
     refine : bool, default=False
         Go on from the best model of all rounds by moving single objects and joining clusters,
         whatever raises the likelihood. Never ends below the paper's algorithm.
     solver : {'auto', 'tree', 'multilevel'}, default='auto'
         'tree' is the paper's algorithm. 'multilevel' starts from groups of objects that the
-        most telling partitions put together, and merges and moves by tables of labels, in time
+        most informative partitions put together, and merges and moves by tables of labels, in time
         O(n L k) for each round and memory linear in the size of the ensemble. 'auto' takes the
         tree up to 20,000 distinct label rows.
 
@@ -220,7 +220,7 @@ class LACA(BaseConsensus):
         Reliabilities, estimated from the returned model.
     weights_ : ndarray of shape (n_partitions, 2)
         What each partition's vote is worth: the log-likelihood ratio of a pair that it puts
-        together, and of one that it puts apart. Near (0, 0): it says nothing.
+        together, and of one that it puts apart. Near (0, 0): it has no influence.
     log_likelihood_ : float
         Of the returned model at `rho_` and `r_`.
     history_ : ndarray of shape (n_rounds, 2)
@@ -250,11 +250,6 @@ class LACA(BaseConsensus):
     Missing labels: a partition scores a pair only if it saw both objects, and its
     probabilities are estimated from such pairs.
 
-    References
-    ----------
-    .. [1] Z. Xie, R. Dong, Z. Deng, Z. He and W. Yang, "A probabilistic approach to latent
-       cluster analysis", IJCAI 2013.
-
     Examples
     --------
     >>> from coterie import LACA
@@ -277,7 +272,7 @@ class LACA(BaseConsensus):
             "against themselves. Learning and clustering alternate until nothing changes."
         ),
         use=(
-            "A good first choice: it needs no number of clusters and shrugs off bad partitions. "
+            "A good first choice: it needs no number of clusters and is robust to bad partitions. "
             "With a handful of partitions there is little to learn reliability from. refine=True "
             "raises the likelihood further."
         ),

@@ -14,12 +14,12 @@ from coterie.ensemble import Ensemble
 
 __all__ = ["Found", "coarse_start", "improve", "tables_cut", "tables_step", "tree_step"]
 
-MOST_SWEEPS = 50
-MOST_CELLS = 2000  # groups of objects that the coarse start merges
+MAX_SWEEPS = 50
+MAX_CELLS = 2000  # groups of objects that the coarse start merges
 SAMPLE = 4000  # objects of the sample that the other start grows a tree on
-MOST_STRAYS = 20_000  # objects without a place that are clustered among themselves
-LEAST_SHARE = 1e-5  # of the objects that a cluster of strays must hold
-MOST_FOUNDED = 100  # clusters of strays that are founded in one round
+MAX_MISFITS = 20_000  # with more misfits, none gets a new cluster
+MIN_SHARE = 1e-5  # of the objects: smallest new cluster of misfits
+MAX_FOUNDED = 100  # new clusters of misfits in one round
 _LEAST = 1e-9  # relative to the largest possible score: moves that improve by less are rounding
 
 
@@ -115,7 +115,7 @@ def improve(
     parameters: Parameters,
     *,
     fixed: bool = False,
-    sweeps: int = MOST_SWEEPS,
+    sweeps: int = MAX_SWEEPS,
 ) -> Model:
     """Move objects and join clusters until neither improves the likelihood at `parameters`.
 
@@ -142,7 +142,7 @@ def coarse_start(ensemble: Ensemble, parameters: Parameters) -> Model:
     """Return the better of two starts: from a sample of objects, and from groups of all of them.
 
     The sample sees single objects, as the tree does, but no small cluster; the groups see all,
-    but as the most telling partitions put them.
+    but only as the most informative partitions group them.
     """
     with track_progress("first model", 4) as done:
         moved = []
@@ -182,12 +182,12 @@ def _tree_of_some(ensemble: Ensemble, objects: NDArray[np.int64], parameters: Pa
 
 
 def finest_cells(ensemble: Ensemble, parameters: Parameters, at_least: int = 2) -> Model:
-    """Group objects that the most telling partitions all put together.
+    """Group objects that the most informative partitions all put together.
 
     Partitions are taken in the order of the evidence that a pair together brings in the mean,
-    while the number of groups stays below `MOST_CELLS`, or until there are `at_least` groups.
+    while the number of groups stays below `MAX_CELLS`, or until there are `at_least` groups.
     """
-    most = max(MOST_CELLS, 2 * at_least)
+    most = max(MAX_CELLS, 2 * at_least)
     rho, _ = parameters
     evidence = rho * parameters.together + (1 - rho) * parameters.apart
     cells = np.zeros(ensemble.n_objects, dtype=np.int64)
@@ -224,7 +224,7 @@ def tables_step(
         moved = move_objects(ensemble, start, parameters, fixed=True, sweeps=3)
         done[0] = 3
         if n_clusters is None:
-            moved = place_strays(ensemble, moved, parameters)
+            moved = place_misfits(ensemble, moved, parameters)
         return merge_tables(ensemble, moved, parameters, n_clusters)
 
 
@@ -236,7 +236,7 @@ def tables_cut(ensemble: Ensemble, model: Model, parameters: Parameters, n_clust
     return move_objects(ensemble, merged, parameters, fixed=True, sweeps=3)
 
 
-def place_strays(ensemble: Ensemble, model: Model, parameters: Parameters) -> Model:
+def place_misfits(ensemble: Ensemble, model: Model, parameters: Parameters) -> Model:
     """Give objects that score negative with their cluster clusters of their own.
 
     The tree would never have merged them with it. They are merged among themselves, by the same
@@ -246,15 +246,15 @@ def place_strays(ensemble: Ensemble, model: Model, parameters: Parameters) -> Mo
     from coterie._kernels.laca import mean_score_with_own
 
     own = mean_score_with_own(ensemble.labels, model.labels, model.tables(ensemble, parameters))
-    strays = np.flatnonzero(own < 0)
-    if not 0 < len(strays) <= MOST_STRAYS:
+    misfits = np.flatnonzero(own < 0)
+    if not 0 < len(misfits) <= MAX_MISFITS:
         return model
-    tree = _tree_of_some(ensemble, strays, parameters)
+    tree = _tree_of_some(ensemble, misfits, parameters)
     found = tree.cut(tree.n_clusters_above(0.0))  # largest first
-    least = max(2, LEAST_SHARE * ensemble.n_objects)
-    kept = (found < MOST_FOUNDED) & (np.bincount(found)[found] >= least)
+    least = max(2, MIN_SHARE * ensemble.n_objects)
+    kept = (found < MAX_FOUNDED) & (np.bincount(found)[found] >= least)
     labels = model.labels.copy()
-    labels[strays[kept]] = model.n_clusters + found[kept]
+    labels[misfits[kept]] = model.n_clusters + found[kept]
     return Model.of(ensemble, _consecutive(labels))
 
 

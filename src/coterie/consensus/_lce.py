@@ -61,8 +61,6 @@ class LCE(BaseConsensus):
 
     References
     ----------
-    .. [1] N. Iam-On, T. Boongoen, S. Garrett and C. Price, "A link-based approach to the cluster
-       ensemble problem", IEEE TPAMI 33(12), 2011, :doi:`10.1109/TPAMI.2011.84`.
     .. [2] N. Iam-On, T. Boongoen and S. Garrett, "LCE: a link-based cluster ensemble method for
        improved gene expression data analysis", Bioinformatics 26(12), 2010,
        :doi:`10.1093/bioinformatics/btq226`.

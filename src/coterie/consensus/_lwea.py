@@ -31,7 +31,7 @@ class LWEA(TreeConsensus):
         Smallest cluster that counts as one of the `n_clusters`, as a share of the mean cluster
         size n_objects / n_clusters. Objects of smaller branches join the cluster that the
         partitions put them with most often. 0 is the method as published: an outlier can be a
-        cluster. If no cut of the tree has so many clusters of that size, the published cut is
+        cluster. If no cut of the tree has `n_clusters` clusters of that size, the published cut is
         returned.
 
     Attributes
@@ -57,11 +57,6 @@ class LWEA(TreeConsensus):
     Ties: up to 1,500 objects (distinct ones, where no label is missing) tied pairs are merged
     smallest first, a cluster being known by its first object. Beyond, ties go to the smallest
     neighbour of each cluster, and weights are rounded to 2^-30 of the largest possible similarity.
-
-    References
-    ----------
-    .. [1] D. Huang, C.-D. Wang and J.-H. Lai, "Locally weighted ensemble clustering", IEEE
-       Transactions on Cybernetics 48(5), 2018, :doi:`10.1109/TCYB.2017.2702343`.
 
     Examples
     --------

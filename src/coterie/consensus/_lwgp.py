@@ -45,11 +45,6 @@ class LWGP(BaseConsensus):
     Missing labels: an object is in no cluster of a partition that did not label it, so that the
     edge is not there. Time and memory are linear in the number of objects.
 
-    References
-    ----------
-    .. [1] D. Huang, C.-D. Wang and J.-H. Lai, "Locally weighted ensemble clustering", IEEE
-       Transactions on Cybernetics 48(5), 2018, :doi:`10.1109/TCYB.2017.2702343`.
-
     Examples
     --------
     >>> from coterie import LWGP

@@ -18,6 +18,7 @@ from coterie._graphs import (
     incidence_of,
     spectral_cut,
 )
+from coterie._labels import first_appearance
 from coterie._limits import check_fits, memory_limit_bytes
 from coterie.blocks import LabelBlocks, Rule
 from coterie.consensus._in_blocks import MetaClusters
@@ -88,7 +89,7 @@ def number_parts(found: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[
 
 
 class MCLA(SoftConsensus):
-    """Meta-clustering: cluster the clusters, then let objects go where most of theirs went.
+    """Meta-clustering: cluster the clusters, then each object joins the group it is in most.
 
     The clusters of all partitions are the vertices of a graph, the weight of two being their
     Jaccard index: the objects in both over those in either. It is cut into `n_clusters`
@@ -138,8 +139,6 @@ class MCLA(SoftConsensus):
 
     References
     ----------
-    .. [1] A. Strehl and J. Ghosh, "Cluster ensembles: a knowledge reuse framework for combining
-       multiple partitions", JMLR 3, 2002.
     .. [2] A. Y. Ng, M. I. Jordan and Y. Weiss, "On spectral clustering: analysis and an
        algorithm", NIPS 14, 2002.
 
@@ -181,7 +180,7 @@ class MCLA(SoftConsensus):
     )
     exceptions = dict.fromkeys(
         ("every_number_of_clusters", "two_objects"),
-        "a component or label may be nobody's best: then there are fewer clusters, with a warning",
+        "no object may go to some meta-cluster: then there are fewer clusters, with a warning",
     )
 
     finds_n_clusters = False
@@ -212,9 +211,7 @@ class MCLA(SoftConsensus):
         chosen = np.argmax(shares, axis=1)
 
         sizes = np.bincount(chosen, weights=counts, minlength=shares.shape[1])
-        first = np.full(len(sizes), len(rows))
-        first[chosen[::-1]] = np.arange(len(rows) - 1, -1, -1)
-        order = np.lexsort((first, -sizes))
+        order = np.lexsort((first_appearance(chosen, len(sizes)), -sizes))
         self._rank = np.argsort(order)
         self._parts = parts
         self.cluster_labels_ = self._rank[parts]

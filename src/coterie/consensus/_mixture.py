@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from coterie._about import MethodWords
 from coterie._checks import check_random_state
+from coterie._labels import first_appearance
 from coterie._progress import track_progress
 from coterie.consensus._soft import (
     SoftConsensus,
     draw_seeds,
-    first_appearance,
     warn_of_empty_clusters,
 )
 from coterie.ensemble import Ensemble
@@ -94,7 +94,7 @@ class MixtureModel(SoftConsensus):
     tol : float, default=1e-6
         A start ends when the mean log-likelihood of an object rises by no more than this.
     max_iter : int, default=200
-        The most steps of one start.
+        Largest number of steps of one start.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class MixtureModel(SoftConsensus):
         Number of clusters found: components that are the best for some object.
     membership_ : ndarray of shape (n_objects, n_clusters)
         Probability of each component given the object's labels. Columns in the order of the
-        labels; components that are nobody's best come last.
+        labels; components that are the best of no object come last.
     log_likelihood_ : float
         Of the returned start. Objects count one by one, missing labels not at all.
     log_likelihoods_ : ndarray of shape (n_init,)
@@ -123,7 +123,7 @@ class MixtureModel(SoftConsensus):
     Warns
     -----
     UserWarning
-        If some components are nobody's best, so that there are fewer clusters than asked for.
+        If some components are the best of no object: there are fewer clusters than asked for.
         This is always so with more components than distinct label rows.
 
     Notes
@@ -133,13 +133,6 @@ class MixtureModel(SoftConsensus):
     Missing labels are left out of the likelihood, as is a cluster that was not seen in fitting,
     in prediction. A label that never occurred in a component rules it out; a new row that is
     ruled out everywhere goes where the fewest of its labels are impossible.
-
-    References
-    ----------
-    .. [1] A. Topchy, A. K. Jain and W. Punch, "A mixture model for clustering ensembles", SIAM
-       International Conference on Data Mining, 2004, :doi:`10.1137/1.9781611972740.35`.
-    .. [2] A. Topchy, A. K. Jain and W. Punch, "Clustering ensembles: models of consensus and
-       weak partitions", IEEE TPAMI 27(12), 2005, :doi:`10.1109/TPAMI.2005.237`.
 
     Examples
     --------
@@ -182,7 +175,7 @@ class MixtureModel(SoftConsensus):
     )
     exceptions = dict.fromkeys(
         ("every_number_of_clusters", "two_objects"),
-        "a component or label may be nobody's best: then there are fewer clusters, with a warning",
+        "a component may be the best of no object: then there are fewer clusters, with a warning",
     )
 
     finds_n_clusters = False

@@ -42,7 +42,7 @@ class MSTEClust(BaseConsensus):
     n_clusters : int, optional
         Number of clusters. Default: the one with the smallest `criterion_`.
     max_clusters : int, default=10
-        The most clusters that are tried.
+        Largest number of clusters tried.
     rule : {'margin', 'printed'}, default='margin'
         Which group is trusted with a pair. With gamma the mean validity of the group and p the
         share of its runs that agree with their majority on the pair, 'margin' takes the largest
@@ -91,11 +91,6 @@ class MSTEClust(BaseConsensus):
 
     Prediction: the cluster of the known object with the smallest separation; where several are
     equally near, the cluster with most of them.
-
-    References
-    ----------
-    .. [1] V. Berikov, "Cluster ensemble with averaged co-association matrix maximizing the
-       expected margin", DOOR 2016 (CEUR-WS).
 
     Examples
     --------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, get_args
@@ -124,23 +125,27 @@ ATTRIBUTES: Mapping[str, str] = {
 _FIRST = ("labels_", "n_clusters_")
 
 
-def complete_docstring(cls: type) -> None:
-    """Add the shared descriptions that the docstring of a method leaves out."""
+def complete_docstring(cls: Any) -> None:
+    """Add the shared descriptions that the docstring of a method leaves out, and its papers."""
     if not cls.__doc__:  # python -OO
         return
     sections = _split(inspect.cleandoc(cls.__doc__))
     parameters = list(inspect.signature(cls).parameters)
     own = [name for name in _entries(sections.get("Attributes", "")) if name not in ATTRIBUTES]
     attributes = [*_FIRST, *own, *(name for name in ATTRIBUTES if name not in _FIRST)]
+    examples = sections.pop("Examples", "")
     completed = {
         "": sections.pop(""),
         "Parameters": _complete(sections.pop("Parameters", ""), PARAMETERS, parameters),
         "Attributes": _complete(sections.pop("Attributes", ""), ATTRIBUTES, attributes),
         **sections,
+        "References": _cite(cls.about.references, sections.get("References", "")),
+        "Examples": examples,
     }
     cls.__doc__ = "\n\n".join(
         f"{title}\n{'-' * len(title)}\n{text}" if title else text
         for title, text in completed.items()
+        if text
     )
 
 
@@ -164,3 +169,14 @@ def _complete(text: str, shared: Mapping[str, str], order: Iterable[str]) -> str
     entries = _entries(text)
     completed = [entries.pop(name, shared.get(name)) for name in order]
     return "\n".join([entry for entry in completed if entry] + list(entries.values()))
+
+
+def _cite(papers: tuple[str, ...], others: str) -> str:
+    """Return the papers of a method as a section, numbered from 1, and other references."""
+    if ".. [1]" in others:
+        return others
+    cited = []
+    for number, paper in enumerate(papers, start=1):
+        text = re.sub(r"doi:(\S+)", r":doi:`\1`", paper)
+        cited.append(textwrap.fill(f".. [{number}] {text}", 99, subsequent_indent="   "))
+    return "\n".join([*cited, others]).rstrip()

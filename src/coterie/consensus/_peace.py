@@ -26,6 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from coterie._about import BOTH_SEEN, LARGEST_MEMBERSHIP, LOURENCO, MethodWords
 from coterie._checks import check_random_state
+from coterie._labels import first_appearance
 from coterie.consensus._curve import ClusterNumberCurve
 from coterie.consensus._parameters import one_of
 from coterie.consensus._soft import (
@@ -33,7 +34,6 @@ from coterie.consensus._soft import (
     check_init,
     draw_memberships,
     draw_seeds,
-    first_appearance,
     largest_cluster_first,
     run_starts,
     soften,
@@ -168,7 +168,7 @@ def kkt_residual(ensemble: Ensemble, membership: ArrayLike) -> float:
 
 
 class State(NamedTuple):
-    """Where a climb is."""
+    """State of an ascent."""
 
     Y: Array
     n_iter: int
@@ -227,7 +227,7 @@ CLIMBS: dict[str, Callable[[Problem, Array, float, int], Iterator[State]]] = {
 
 
 class Run(NamedTuple):
-    """What became of one start, as `runs_` keeps it."""
+    """Result of one start, an entry of `runs_`."""
 
     n_clusters: int
     log_likelihood: float
@@ -237,7 +237,7 @@ class Run(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """One start and where it led."""
+    """Result, memberships and history of one start."""
 
     run: Run
     Y: Array
@@ -253,7 +253,7 @@ def run_start(
     max_iter: int,
     report: Callable[[float], None],
 ) -> Outcome:
-    """Climb from one start."""
+    """Maximise the likelihood from one start."""
     if len(Y) == 1:  # a draw from the simplex of one can be a rounding error away from 1
         Y = np.ones_like(Y)
     history: list[tuple[int, float]] = []
@@ -272,7 +272,7 @@ def run_start(
 
 
 def share_done(first: float, now: float, stop_below: float) -> float:
-    """Return how much of the way down the residual has come, in powers of ten."""
+    """Return the share of orders of magnitude by which the residual has to fall that is done."""
     if not 0.0 < stop_below < now < first:
         return 0.0
     return math.log(first / now) / math.log(first / stop_below)
@@ -355,7 +355,7 @@ class PEACE(SoftConsensus):
         A start has converged when the KKT conditions hold to this, relative to the mean number
         of votes on the pairs of an object.
     max_iter : int, default=1000000
-        The most steps ('paper') or passes over the objects ('auto') of a start.
+        Largest number of steps ('paper') or passes over the objects ('auto') of a start.
     max_clusters : int, default=20
         The largest number of clusters tried where `n_clusters` is None.
 
@@ -421,12 +421,6 @@ class PEACE(SoftConsensus):
     only n L labels and are far from independent. Numbers from 1 on are tried until three in a
     row were not better.
 
-    References
-    ----------
-    .. [1] A. Lourenço, S. Rota Bulò, N. Rebagliati, A. Fred, M. Figueiredo and M. Pelillo,
-       "Probabilistic evidence accumulation for clustering ensembles", ICPRAM 2013,
-       :doi:`10.5220/0004267900580067`.
-
     Examples
     --------
     >>> from coterie import PEACE
@@ -476,7 +470,7 @@ class PEACE(SoftConsensus):
     )
     exceptions = dict.fromkeys(
         ("every_number_of_clusters", "two_objects"),
-        "a component or label may be nobody's best: fewer clusters, with a warning",
+        "a cluster may be the best of no object: fewer clusters, with a warning",
     ) | dict.fromkeys(
         ("confidence_is_the_same_measure_for_all",), "confidence is the largest membership"
     )
@@ -621,7 +615,7 @@ def place_rows(
 
 
 def check_likely(ensemble: Ensemble, Y: Array) -> None:
-    """Refuse memberships under which what was observed is impossible."""
+    """Raise ValueError if the votes are impossible under these memberships."""
     if len(Y) > 1 and not np.isfinite(Problem.of_objects(ensemble).log_likelihood(Y)):
         raise ValueError(
             "init must make the ensemble possible, but it has likelihood 0: some pair that is "

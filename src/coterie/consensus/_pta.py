@@ -114,12 +114,6 @@ class PTA(TreeConsensus):
 
     Missing labels: an object is in no cluster of a partition that did not label it.
 
-    References
-    ----------
-    .. [1] D. Huang, J.-H. Lai and C.-D. Wang, "Robust ensemble clustering using probability
-       trajectories", IEEE Transactions on Knowledge and Data Engineering 28(5), 2016,
-       :doi:`10.1109/TKDE.2015.2503753`.
-
     Examples
     --------
     >>> from coterie import PTA

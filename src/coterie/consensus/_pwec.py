@@ -46,8 +46,8 @@ def average_tree(
     if weights is not None and not ensemble.has_missing:
         return tree_of_votes(ensemble, together=weights / weights.sum())
     labels, counts, inverse = ensemble.patterns
-    # Objects that nobody saw are no twins. And the order among ties is part of the definition
-    # while it can be afforded.
+    # Objects without any label are not identical. And up to GREEDY_MOST objects, the order among
+    # ties is that of the definition.
     unseen = (labels < 0).all(axis=1)
     if ensemble.n_objects <= GREEDY_MOST or (unseen & (counts > 1)).any():
         labels, inverse = ensemble.labels, np.arange(ensemble.n_objects)
@@ -110,7 +110,7 @@ class PWEC(BaseConsensus):
         How separations become clusters: the heaviest edges of the minimum spanning tree are
         removed, or clusters are merged by average linkage.
     max_clusters : int, default=10
-        The most clusters that are tried where `n_clusters` is not given.
+        Largest number of clusters tried where `n_clusters` is not given.
 
     Attributes
     ----------
@@ -143,13 +143,6 @@ class PWEC(BaseConsensus):
     Prediction: with the tree, the cluster of the known object with the smallest separation, and
     where several are equally near the cluster with most of them; with average linkage, the
     cluster with the largest share of votes for it.
-
-    References
-    ----------
-    .. [1] V. Berikov, "Weighted ensemble of algorithms for complex data clustering", Pattern
-       Recognition Letters 38, 2014, 99-106.
-    .. [2] V. Berikov, "Cluster ensemble with averaged co-association matrix maximizing the
-       expected margin", DOOR 2016 (CEUR-WS).
 
     Examples
     --------

@@ -74,12 +74,6 @@ class SEC(BaseConsensus):
     With more than 50,000 distinct label rows, k-means is fitted to a random sample, and every
     object goes to the nearest centre. Time and memory are linear in the number of objects.
 
-    References
-    ----------
-    .. [1] H. Liu, J. Wu, T. Liu, D. Tao and Y. Fu, "Spectral ensemble clustering via weighted
-       k-means: theoretical and practical evidence", IEEE Transactions on Knowledge and Data
-       Engineering 29(5), 2017, :doi:`10.1109/TKDE.2017.2650229`.
-
     Examples
     --------
     >>> from coterie import SEC

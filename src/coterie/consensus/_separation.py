@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie._checks import check_integer
+from coterie._labels import first_appearance
 from coterie._progress import track_progress
 from coterie.ensemble import Ensemble, compact_codes
 
@@ -116,9 +117,9 @@ def spanning_tree(
     """Return the minimum spanning tree that Kruskal's algorithm finds.
 
     Edges are compared by (separation, i, j). Identical objects have separation 0 and the same
-    separations from all others, so the tree is made of the distinct rows, and their twins are
-    hung up afterwards where Kruskal's algorithm would put them: at the smallest object from
-    which their separation is 0. Objects that no run saw have separation 1 from everybody.
+    separations from all others. So the tree is made of the distinct rows, and the other objects
+    with the same labels are added where Kruskal's algorithm would add them: at the smallest
+    object from which their separation is 0. Objects that no run saw have separation 1 from all.
     """
     from coterie._kernels.separation import tree_of_separations
 
@@ -127,25 +128,18 @@ def spanning_tree(
     with track_progress("spanning tree", len(counts)) as done:
         edges, edge_weights, wins, margin = tree_of_separations(runs, counts, done)
 
-    first = first_objects(inverse, len(counts))
+    first = first_appearance(inverse, len(counts))
     twins = np.flatnonzero(first[inverse] != np.arange(len(inverse)))
-    hook = np.arange(len(counts))
+    anchor = np.arange(len(counts))
     touching = edges[edge_weights == 0.0]
-    np.minimum.at(hook, touching[:, 1], touching[:, 0])
+    np.minimum.at(anchor, touching[:, 1], touching[:, 0])
     unseen = np.asarray((labels < 0).all(axis=1))
-    hook[unseen] = 0
-    edges = np.vstack([first[edges], np.column_stack([first[hook[inverse[twins]]], twins])])
+    anchor[unseen] = 0
+    edges = np.vstack([first[edges], np.column_stack([first[anchor[inverse[twins]]], twins])])
     edge_weights = np.concatenate([edge_weights, unseen[inverse[twins]].astype(np.float64)])
 
     order = np.lexsort((edges[:, 1], edges[:, 0], edge_weights))
     return SpanningTree(edges[order], edge_weights[order], wins, float(margin))
-
-
-def first_objects(inverse: NDArray[np.int64], n_patterns: int) -> NDArray[np.int64]:
-    """Return the first object with each pattern."""
-    first = np.empty(n_patterns, dtype=np.int64)
-    first[inverse[::-1]] = np.arange(len(inverse) - 1, -1, -1)  # the last one written stays
-    return first
 
 
 def cut_criterion(tree: SpanningTree, max_clusters: int) -> NDArray[np.float64]:

@@ -21,7 +21,6 @@ __all__ = [
     "check_init",
     "draw_memberships",
     "draw_seeds",
-    "first_appearance",
     "largest_cluster_first",
     "run_starts",
     "soften",
@@ -135,17 +134,6 @@ def run_starts(n_starts: int, run: Callable[[int, Callable[[float], None]], Any]
 
 
 # --- clusters ----------------------------------------------------------------------------------
-
-
-def first_appearance(labels: NDArray[Any], n_labels: int) -> NDArray[np.int64]:
-    """Return the first object with each label; the number of objects where there is none.
-
-    An order of clusters that does not depend on their names. Negative labels do not count.
-    """
-    first = np.full(n_labels, len(labels))
-    seen = np.flatnonzero(labels >= 0)[::-1]
-    first[labels[seen]] = seen  # the last one written stays
-    return first
 
 
 def largest_cluster_first(membership: Array) -> Array:

@@ -107,11 +107,13 @@ def _extend_tree(tree: NDArray, labelled: NDArray[np.bool_], anchor: int) -> NDA
 
 
 def _extend_curve(curve: ClusterNumberCurve, labelled: NDArray[np.bool_], anchor: int) -> Any:
-    """Add the numbers of clusters with unlabelled objects apart, which changes no value."""
-    if len(curve) == 0 or curve.first + len(curve) <= int(labelled.sum()) - 1:
-        return curve  # nothing to compare, or up to some number of clusters only
-    last = 0.0 if curve.name == "lifetime" else curve.array[-1]
-    return curve.extended(int((~labelled).sum()), last)
+    """Add the numbers of clusters with unlabelled objects apart, if it covers all numbers."""
+    n_more = int((~labelled).sum())
+    if curve.name == "lifetime":
+        # n_objects - 2 numbers: two labelled objects or fewer have no curve.
+        n_more = max(len(labelled) - 2, 0) - len(curve)
+        return curve.extended(n_more, 0.0)
+    return curve.extended(n_more, curve[len(curve)]) if curve.name == "log-likelihood" else curve
 
 
 def _extend_merges(values: NDArray, labelled: NDArray[np.bool_], anchor: int) -> NDArray:

@@ -9,18 +9,18 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from coterie._about import MethodWords
-from coterie._labels import order_by_size
+from coterie._labels import first_appearance, order_by_size
 from coterie._linkage import average_tree
 from coterie._progress import track_progress
 from coterie.consensus._parameters import one_of
-from coterie.consensus._soft import SoftConsensus, first_appearance, warn_of_empty_clusters
+from coterie.consensus._soft import SoftConsensus, warn_of_empty_clusters
 from coterie.ensemble import Ensemble
 
 __all__ = ["Voting"]
 
 
 class Ballot(NamedTuple):
-    """What the clusters of all partitions stand for, and what came of it."""
+    """Votes of the clusters of all partitions, and the result."""
 
     stands_for: NDArray[np.float64]
     """(K, k): the vote of a member of each cluster of each partition; rows sum to 1."""
@@ -130,7 +130,7 @@ class Voting(SoftConsensus):
         that have them in the reference [2]_; this suits partitions with many more clusters
         than `n_clusters`.
     max_iter : int, default=100
-        The most rounds. 1 is a single vote with the names of the first reference.
+        Largest number of rounds. 1 is a single vote with the names of the first reference.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class Voting(SoftConsensus):
         Number of clusters found: labels with which some object ended.
     membership_ : ndarray of shape (n_objects, n_clusters)
         Share of the votes for each label, 1 / `n_clusters` for objects that no partition saw.
-        Columns in the order of the labels, those that nobody ended with last.
+        Columns in the order of the labels; labels that no object has come last.
     reference_ : int or None
         The partition that was the first reference; None if it was average linkage.
     n_iter_ : int
@@ -168,13 +168,6 @@ class Voting(SoftConsensus):
     the names of the clusters.
 
     Prediction: the label with most votes for the new row. `predict_proba` gives their shares.
-
-    References
-    ----------
-    .. [1] S. Dudoit and J. Fridlyand, "Bagging to improve the accuracy of a clustering
-       procedure", Bioinformatics 19(9), 2003, :doi:`10.1093/bioinformatics/btg038`.
-    .. [2] H. G. Ayad and M. S. Kamel, "Cumulative voting consensus method for partitions with
-       variable number of clusters", IEEE TPAMI 30(1), 2008, :doi:`10.1109/TPAMI.2007.1138`.
 
     Examples
     --------
@@ -221,7 +214,7 @@ class Voting(SoftConsensus):
     )
     exceptions = dict.fromkeys(
         ("every_number_of_clusters", "two_objects"),
-        "a component or label may be nobody's best: then there are fewer clusters, with a warning",
+        "a label may win no object: then there are fewer clusters, with a warning",
     )
 
     finds_n_clusters = False

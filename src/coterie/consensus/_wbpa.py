@@ -11,22 +11,18 @@ from scipy.sparse import csr_matrix
 from coterie._about import DOMENICONI_2009, MethodWords
 from coterie._graphs import (
     BipartiteParts,
-    LabelGraph,
     as_seed,
     cluster_order,
     cut_bipartite_graph,
     incidence_of,
     transfer_cut,
 )
-from coterie._labels import order_by_size
 from coterie._limits import check_fits
-from coterie.blocks import LabelBlocks, Rule
-from coterie.consensus._base import BaseConsensus
-from coterie.consensus._in_blocks import cut_in_blocks
+from coterie.consensus._hbgf import HBGF, ensemble_order
 from coterie.consensus._wspa import integer_weights
 from coterie.ensemble import Ensemble
 
-__all__ = ["WBPA", "cut_bipartite", "posterior_matrix"]
+__all__ = ["WBPA", "posterior_matrix"]
 
 
 def posterior_matrix(ensemble: Ensemble) -> Any:
@@ -60,45 +56,7 @@ def column_order(ensemble: Ensemble) -> NDArray[np.int64]:
     return np.concatenate(found)
 
 
-def cut_bipartite(
-    ensemble: Ensemble,
-    n_parts: int,
-    *,
-    partitioner: str = "spectral",
-    imbalance: float = 0.05,
-    skip_first: bool = False,
-    random_state: int = 0,
-) -> BipartiteParts:
-    """Cut the graph of objects and clusters, whose edges weigh P(cluster | object).
-
-    Every part holds at least one object.
-    """
-    options: dict[str, Any] = {"skip_first": skip_first, "random_state": random_state}
-    if partitioner == "spectral" and ensemble.posteriors is None:
-        return transfer_cut(LabelGraph(ensemble), n_parts, **options)
-    order = column_order(ensemble)
-    A = posterior_matrix(ensemble)[:, order]
-    if partitioner == "metis":
-        whole = csr_matrix(integer_weights(A)) if isinstance(A, np.ndarray) else A
-        objects, ordered = cut_bipartite_graph(
-            whole, n_parts, imbalance=imbalance, random_state=random_state
-        )
-    else:
-        objects, ordered = transfer_cut(A, n_parts, **options)
-    clusters = np.empty_like(ordered)
-    clusters[order] = ordered
-    return BipartiteParts(objects, clusters)
-
-
-def in_order(labels: NDArray[np.int64], n_parts: int) -> NDArray[np.int64]:
-    """Return (n_parts,): the place of each part, largest first; those without objects last."""
-    place = np.full(n_parts, -1)
-    place[labels] = order_by_size(labels)
-    place[place < 0] = np.arange((place >= 0).sum(), n_parts)
-    return place
-
-
-class WBPA(BaseConsensus):
+class WBPA(HBGF):
     """Weighted bipartite partitioning: cut the graph of objects and clusters.
 
     An object is joined to every cluster of every partition, with its posterior probability of
@@ -138,8 +96,6 @@ class WBPA(BaseConsensus):
 
     References
     ----------
-    .. [1] C. Domeniconi and M. Al-Razgan, "Weighted cluster ensembles: methods and analysis",
-       ACM TKDD 2(4), 2009, :doi:`10.1145/1460797.1460800`.
     .. [2] X. Z. Fern and C. E. Brodley, "Solving cluster ensemble problems by bipartite graph
        partitioning", ICML, 2004, :doi:`10.1145/1015330.1015414`.
 
@@ -172,43 +128,19 @@ class WBPA(BaseConsensus):
         references=(DOMENICONI_2009,),
     )
 
-    finds_n_clusters = False
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        partitioner: str = "spectral",
-        imbalance: float = 0.05,
-        skip_first: bool = False,
-        memory_limit: int | str | None = None,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.partitioner = partitioner
-        self.imbalance = imbalance
-        self.skip_first = skip_first
-        self.memory_limit = memory_limit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        parts = self._cut(ensemble)
-        place = in_order(parts.objects, int(self.n_clusters or 1))
-        self.cluster_labels_ = place[parts.clusters]
-        return parts.objects
-
     def _cut(self, ensemble: Ensemble) -> BipartiteParts:
-        return cut_bipartite(
-            ensemble,
-            self.n_clusters,
-            partitioner=self.partitioner,
-            imbalance=self.imbalance,
-            skip_first=self.skip_first,
-            random_state=as_seed(self.random_state),
-        )
-
-    def _fit_blocks(self, blocks: LabelBlocks) -> tuple[Rule, int]:
-        # Blocks hold hard labels, with which WBPA is HBGF.
-        return cut_in_blocks(self, blocks)
+        if ensemble.posteriors is None:
+            return super()._cut(ensemble)
+        order = column_order(ensemble)
+        A = posterior_matrix(ensemble)[:, order]
+        seed = as_seed(self.random_state)
+        if self.partitioner == "metis":
+            parts = cut_bipartite_graph(
+                csr_matrix(integer_weights(A)),
+                self.n_clusters,
+                imbalance=self.imbalance,
+                random_state=seed,
+            )
+        else:
+            parts = transfer_cut(A, self.n_clusters, skip_first=self.skip_first, random_state=seed)
+        return ensemble_order(parts, order)

@@ -41,12 +41,6 @@ class WEAC(TreeConsensus):
     partition adds nothing to the similarity of its pairs. Two partitions are compared on the
     objects that both labelled.
 
-    References
-    ----------
-    .. [1] D. Huang, J.-H. Lai and C.-D. Wang, "Combining multiple clusterings via crowd agreement
-       estimation and multi-granularity link analysis", Neurocomputing 170, 2015,
-       :doi:`10.1016/j.neucom.2014.05.094`.
-
     Examples
     --------
     >>> from coterie import WEAC

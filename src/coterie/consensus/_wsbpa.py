@@ -13,7 +13,8 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from coterie._about import DOMENICONI_2009, MethodWords
-from coterie.consensus._wbpa import WBPA, in_order
+from coterie.consensus._hbgf import in_order
+from coterie.consensus._wbpa import WBPA
 from coterie.ensemble import Ensemble
 from coterie.generation._lac import assign_nearest, mean_of_members, read_only
 
@@ -128,11 +129,6 @@ class WSBPA(WBPA):
     A missing label is a row of zeros in the posteriors: no edges. A part without cluster vertices
     gets equal weights. Objects that are as near to two centres go to the first. Reassignment may
     leave a cluster without objects; its centre comes last then, and a warning says so.
-
-    References
-    ----------
-    .. [1] C. Domeniconi and M. Al-Razgan, "Weighted cluster ensembles: methods and analysis",
-       ACM TKDD 2(4), 2009, :doi:`10.1145/1460797.1460800`.
 
     Examples
     --------

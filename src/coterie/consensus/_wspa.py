@@ -126,8 +126,6 @@ class WSPA(BaseConsensus):
 
     References
     ----------
-    .. [1] C. Domeniconi and M. Al-Razgan, "Weighted cluster ensembles: methods and analysis",
-       ACM TKDD 2(4), 2009, :doi:`10.1145/1460797.1460800`.
     .. [2] A. Y. Ng, M. I. Jordan and Y. Weiss, "On spectral clustering: analysis and an
        algorithm", NIPS 14, 2002.
 
