@@ -9,7 +9,7 @@ coterie <- function(...) {
 }
 
 set.seed(1)
-runs <- data.frame(flower = paste0("iris-", 1:150))
+runs <- data.frame(row.names = paste0("iris-", 1:150))
 for (k in 3:8) runs[[paste0("kmeans_", k)]] <- kmeans(iris[, 1:4], k)$cluster
 runs$average <- cutree(hclust(dist(iris[, 1:4]), "average"), 4)
 runs$average[c(1, 75, 150)] <- NA
@@ -19,9 +19,9 @@ dir.create(folder)
 labels <- file.path(folder, "labels.csv")
 result <- file.path(folder, "consensus.csv")
 
-# Every column is a clustering, but for the one with the names of the objects (--id).
-write.csv(runs, labels, row.names = FALSE)
-coterie("consense", labels, "--id", "flower", "--clusters", "3", "--output", result, "--quiet")
+# Every column is a clustering. Row names are taken for the names of the objects.
+write.csv(runs, labels)
+coterie("consense", labels, "--clusters", "3", "--output", result, "--quiet")
 found <- read.csv(result)
 
 print(table(cluster = found$cluster, species = iris$Species))

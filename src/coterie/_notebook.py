@@ -11,8 +11,8 @@ from sklearn import get_config
 __all__ = ["FittedRepr", "fitted_html"]
 
 _PIXELS = 160
-_MOST_CLUSTERS = 8
-_MOST_OBJECTS = 200_000  # beyond, the heat map is of a sample
+_MAX_CLUSTERS = 8
+_MAX_OBJECTS = 200_000  # beyond, the heat map is of a sample
 
 
 class FittedRepr:
@@ -43,8 +43,8 @@ def fitted_html(model: Any) -> str:
     ensemble, labels, confidence = consensus.ensemble_, consensus.labels_, consensus.confidence_
     n, k = len(labels), int(consensus.n_clusters_)
     order = consensus_order(consensus)
-    if n > _MOST_OBJECTS:
-        order = order[np.linspace(0, n - 1, _MOST_OBJECTS).round().astype(np.int64)]
+    if n > _MAX_OBJECTS:
+        order = order[np.linspace(0, n - 1, _MAX_OBJECTS).round().astype(np.int64)]
     picture = png_data_uri(blue_png(mean_blocks(ensemble, order, _PIXELS).shares))
     sizes = np.bincount(labels)
     bars = "".join(
@@ -53,10 +53,10 @@ def fitted_html(model: Any) -> str:
         f'<span style="background:{PALETTE[c % len(PALETTE)]};height:.7em;border-radius:2px;'
         f'width:{max(8 * size / sizes[0], 0.1):.2f}em"></span>'
         f"<span>{size:,} ({confidence[labels == c].mean():.2f})</span></div>"
-        for c, size in enumerate(sizes[:_MOST_CLUSTERS])
+        for c, size in enumerate(sizes[:_MAX_CLUSTERS])
     )
-    if k > _MOST_CLUSTERS:
-        bars += f"<div>and {k - _MOST_CLUSTERS:,} smaller</div>"
+    if k > _MAX_CLUSTERS:
+        bars += f"<div>and {k - _MAX_CLUSTERS:,} smaller</div>"
     low = int((confidence < 0.5).sum())
     facts = {
         "objects": f"{n:,}",

@@ -128,4 +128,4 @@ def test_bad_input(refuse, data):
     assert "is an ensemble" in refuse("compare", "two.npz", "--truth", "x")
     assert "--output must end in" in refuse("compare", "data.csv", "--output", "x.txt")
     assert "--jobs" in refuse("compare", "data.csv", "--truth", "class", "--jobs", "0")
-    assert "for features" in refuse("compare", "labels.csv", "--standardize")
+    assert "for features" in refuse("compare", "labels.csv", "--labels", "--standardize")

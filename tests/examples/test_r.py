@@ -85,6 +85,11 @@ for (labels in list(runs, unname(runs))) {
 }
 show(coterie$EAC(n_clusters = 2L)$fit_predict(unname(runs))$tolist())
 show(coterie$HBGF(n_clusters = 2L, random_state = 0)$fit(runs)$labels_$tolist())
+X <- import("polars", convert = FALSE)$DataFrame(as.list(iris[, 1:4]))
+model <- coterie$ConsensusClustering(n_clusters = 3L, consensus = "hbgf", random_state = 0)$fit(X)
+show(model$labels_$tolist())
+float <- try(coterie$EAC(n_clusters = 2)$fit(runs), silent = TRUE)
+show(grepl("in R 2L", float))
 py_run_string("
 import coterie, json
 print(json.dumps(coterie.Ensemble([[0, 'NA', 2], [1, 'b', 2]]).labels.tolist()))
@@ -95,12 +100,15 @@ print(json.dumps(coterie.Ensemble([[0, 'NA', 2], [1, 'b', 2]]).labels.tolist()))
 def test_lists_of_vectors_are_columns_and_na_is_missing(reticulate, tmp_path):
     script = tmp_path / "lists.R"
     script.write_text(LISTS)
-    named, names, plain, numbers, eac, hbgf, rows = map(
+    named, names, plain, numbers, eac, hbgf, features, float_is_named, rows = map(
         json.loads, run_r(str(script)).strip().splitlines()
     )
     assert named == plain == [[0, 0, 0, 0], [0, -1, 0, 0], [-1, 1, 1, -1], [1, 1, -1, 1]]
     assert names == ["a", "b", "c", "d"]
     assert numbers == ["partition_0", "partition_1", "partition_2", "partition_3"]
     assert eac == hbgf == [0, 0, 1, 1]
+    assert len(features) == 150
+    assert set(features) == {0, 1, 2}
+    assert float_is_named is True
     # Python code inside R keeps Python's meaning: rows, and NA is a name.
     assert rows == [[0, 0, 0], [1, 1, 0]]

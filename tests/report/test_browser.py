@@ -436,7 +436,7 @@ def test_objects_and_clusters_can_be_found_on_the_map(visit, tmp_path, many):
     assert page.locator("#map-readout").text_content() == "No object of this name."
     search.fill("")
     assert picture(page, "map") == plain
-    choice = page.get_by_label("Cluster to stress on the map")
+    choice = page.get_by_label("Cluster to highlight on the map")
     choice.select_option("cluster 30")
     assert picture(page, "map") != plain
     choice.select_option("all clusters")

@@ -345,7 +345,7 @@ def test_only_one_number_where_nothing_else_is_possible():
 def test_samples_are_even_and_said(monkeypatch, model):
     from coterie.report import _summary
 
-    monkeypatch.setattr(_summary, "MOST_SHOWN", 20)
+    monkeypatch.setattr(_summary, "MAX_SHOWN", 20)
     summary = summarize(model)
     shown = summary["shown"]["objects"]
     assert summary["shown"]["sampled"]

@@ -210,9 +210,10 @@ def test_cluster_by_a_representation():
 
 def test_runs_are_those_of_scanpy():
     scanpy = pytest.importorskip("scanpy", reason="needs coterie[anndata]")
-    adata = cells(150, centres=5, seed=2)
+    adata = cells(200, centres=1, seed=2)  # without clusters, so that the seed matters
     ca.leiden_ensemble(adata, [0.7, 2.0], n_runs=2, random_state=5)
     labels, runs = adata.obsm["leiden_ensemble"], adata.uns["leiden_ensemble"]["partitions"]
+    assert not same_partition(labels[:, 0], labels[:, 1])
     adata.uns["neighbors"] = {"connectivities_key": "connectivities", "params": {}}
     for column, (_, run) in enumerate(runs.iterrows()):
         with warnings.catch_warnings():
@@ -254,6 +255,8 @@ def test_parallel_runs_are_the_same():
     alone = ca.leiden_ensemble(adata, [1.0, 4.0], n_runs=5, copy=True)
     together = ca.leiden_ensemble(adata, [1.0, 4.0], n_runs=5, n_jobs=2, copy=True)
     assert_array_equal(alone.obsm["leiden_ensemble"], together.obsm["leiden_ensemble"])
+    again = ca.leiden_ensemble(adata, [1.0, 4.0], n_runs=5, random_state=0.0, copy=True)  # from R
+    assert_array_equal(alone.obsm["leiden_ensemble"], again.obsm["leiden_ensemble"])
     other = ca.leiden_ensemble(adata, [1.0, 4.0], n_runs=5, random_state=1, copy=True)
     assert not np.array_equal(alone.obsm["leiden_ensemble"], other.obsm["leiden_ensemble"])
 

@@ -9,7 +9,7 @@ import naive
 from coterie import EAC, HNE, LACA, Ensemble, MSTEClust, Voting
 from coterie._labels import order_by_size
 from coterie.views import _order as ordering
-from coterie.views._order import consensus_order, leaf_order, tree_of, vat_order
+from coterie.views._order import agreement_order, consensus_order, leaf_order, tree_of, vat_order
 from strategies import label_matrices
 
 
@@ -100,3 +100,12 @@ def test_larger_branches_come_first():
 def test_methods_without_a_tree_have_none():
     assert tree_of(Voting(n_clusters=2).fit(blobs()[0])) is None
     assert tree_of(EAC().fit([[0, 1]])) is None
+
+
+def test_methods_that_agree_stand_side_by_side():
+    agreement = np.array(
+        [[1.0, 0.1, 0.9, 0.0], [0.1, 1.0, 0.2, 0.8], [0.9, 0.2, 1.0, 0.1], [0.0, 0.8, 0.1, 1.0]]
+    )
+    place = np.argsort(agreement_order(agreement))
+    assert abs(place[0] - place[2]) == abs(place[1] - place[3]) == 1
+    assert agreement_order(agreement[:2, :2]).tolist() == [0, 1]

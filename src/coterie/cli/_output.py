@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 _LABEL_ENDINGS = (".csv", ".tsv", ".json", ".parquet")
-_MOST_CLUSTERS = 12
+_MAX_CLUSTERS = 12
 
 
 def needs_pictures(to: Destinations) -> bool:
@@ -200,13 +200,13 @@ def print_summary(summary: dict[str, Any], written: list[Path]) -> None:
     for heading in headings:
         table.add_column(heading, justify="right")
     table.add_column("")
-    for row in summary["clusters"][:_MOST_CLUSTERS]:
+    for row in summary["clusters"][:_MAX_CLUSTERS]:
         cells = [row[key] for key in ("confidence", "least_confidence", "consensus", "stability")]
         texts = ("" if cell is None else f"{cell:.3f}" for cell in cells)
         verdict = "" if row["verdict"] == "unknown" else row["verdict"]
         table.add_row(str(row["cluster"]), f"{row['size']:,}", *texts, verdict)
     console.print(table)
-    hidden = len(summary["clusters"]) - _MOST_CLUSTERS
+    hidden = len(summary["clusters"]) - _MAX_CLUSTERS
     if hidden > 0:
         console.print(f"and {hidden:,} smaller clusters\n")
     if written:

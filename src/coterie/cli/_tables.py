@@ -46,7 +46,7 @@ __all__ = [
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 ENDINGS = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .npy or .mat"
 
-_MOST_NAMED = 5
+_MAX_NAMED = 5
 
 
 class Table(NamedTuple):
@@ -379,7 +379,7 @@ def _shortened(value: str, most: int = 30) -> str:
     return repr(value if len(value) <= most else value[: most - 1] + "…")
 
 
-def shorten_list(items: Sequence[str], most: int = _MOST_NAMED) -> str:
+def shorten_list(items: Sequence[str], most: int = _MAX_NAMED) -> str:
     """Return the first items, and how many more there are."""
     shown = ", ".join(items[:most])
     return shown if len(items) <= most else f"{shown} and {len(items) - most} more"

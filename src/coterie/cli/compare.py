@@ -28,7 +28,7 @@ from coterie.ensemble import Ensemble
 
 __all__ = ["ComparisonOptions", "compare_methods", "print_comparison"]
 
-_MOST_METHODS = 12  # in the matrix of agreement on a terminal
+_MAX_METHODS = 12  # in the matrix of agreement on a terminal
 
 
 class ComparisonOptions(NamedTuple):
@@ -182,7 +182,7 @@ def print_comparison(comparison: Comparison) -> None:
 
 
 def _print_agreement(comparison: Comparison, console: Console) -> None:
-    names = comparison.methods[:_MOST_METHODS]
+    names = comparison.methods[:_MAX_METHODS]
     if len(names) < 2:
         return
     console.print("agreement of the methods (ARI)")

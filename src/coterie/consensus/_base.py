@@ -376,9 +376,11 @@ def check_n_clusters(estimator: BaseConsensus, n_clusters: int | None, n_objects
             )
         return
     if not isinstance(n_clusters, Integral) or isinstance(n_clusters, bool):
+        is_whole = isinstance(n_clusters, float) and n_clusters % 1 == 0
         raise TypeError(
             f"n_clusters must be an integer or None; got {n_clusters!r} "
             f"({type(n_clusters).__name__})."
+            + (f" Write {int(n_clusters)}, in R {int(n_clusters)}L." if is_whole else "")
         )
     if not 1 <= n_clusters <= n_objects:
         raise ValueError(

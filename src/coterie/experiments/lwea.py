@@ -5,7 +5,7 @@ them, and every consensus method is told the number of classes. NMI is Table V, 
 published is the mean of 100 runs. The paper's second figure of each method, at the number of
 clusters that gives the best score, looks at the classes and is left out.
 
-Methods that take long take part in the first runs only, or not on large pools: `MOST_RUNS`. All
+Methods that take long take part in the first runs only, or not on large pools: `MAX_RUNS`. All
 see the same draws.
 """
 
@@ -71,7 +71,7 @@ METHODS: dict[str, tuple[str, dict[str, str]]] = {  # title: method, parameters
 """PWEC is MSTEClust here, and WSPA, WBPA and WSBPA are CSPA and HBGF; Baum-Eagon takes hours."""
 IN_PAPER = {"LCE": "WCT"}
 """Name in the paper, where it is another."""
-MOST_RUNS: dict[str, dict[int, int]] = {
+MAX_RUNS: dict[str, dict[int, int]] = {
     "EC-CMS": {2_000: 2},
     "PEACE": {5_000: 4},
     "PTA": {10_992: 10, 20_000: 1},
@@ -84,7 +84,7 @@ N_MEMBERS = 10
 
 def takes_part(title: str, run: int, n: int) -> bool:
     """Return whether a method takes part in a run on a pool of n objects."""
-    limits = MOST_RUNS.get(title, {n: run + 1})
+    limits = MAX_RUNS.get(title, {n: run + 1})
     return run < next((runs for size, runs in limits.items() if n <= size), 0)
 
 
@@ -94,7 +94,7 @@ def plan(runs: int, quick: bool) -> Iterator[Task]:
         for run in range(runs):
             chosen = [title for title in METHODS if takes_part(title, run, n)]
             if quick:
-                chosen = [title for title in chosen if title not in MOST_RUNS]
+                chosen = [title for title in chosen if title not in MAX_RUNS]
             parameters = {"n_members": N_MEMBERS, "methods": chosen}
             yield Task(pool, run, dataset=f"bc_pool_{pool}", parameters=parameters)
 

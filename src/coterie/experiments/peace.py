@@ -54,7 +54,7 @@ SETS = {  # in the paper: here, None where it is made; K_i of Table 1
     "breast-cancer": ("breast_cancer", [*range(3, 11), 15, 20]),
     "optdigits": ("optdigits", [10, 12, 15, 20, 35, 50]),
 }
-MOST_RUNS = {"image-c": 3, "optdigits": 3}  # the two that take minutes each
+MAX_RUNS = {"image-c": 3, "optdigits": 3}  # the two that take minutes each
 PER_CLASS = {"optdigits": 100}  # objects drawn from each class, for each ensemble
 TEXTS = {"miniN": "mini_newsgroups", "webkd": "webkb_4univ"}
 N_TERMS = {"miniN": 500, "webkd": 335}
@@ -83,7 +83,7 @@ def plan(runs: int, quick: bool) -> Iterator[Task]:
     for name, (dataset, numbers) in SETS.items():
         for kind in ("1", "2"):
             own = {"kind": kind, "numbers": numbers, "per_class": PER_CLASS.get(name)}
-            for run in range(min(runs, MOST_RUNS.get(name, runs))):
+            for run in range(min(runs, MAX_RUNS.get(name, runs))):
                 parameters = common | own | {"set": name}
                 yield Task(f"{name} ({kind})", run, dataset=dataset, parameters=parameters)
     for name, dataset in TEXTS.items():

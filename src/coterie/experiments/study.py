@@ -54,7 +54,7 @@ _SLOW = ("peace", "baum_eagon")  # not asked for their own number of clusters
 _SAME = ("wspa", "wbpa", "wsbpa")
 """On partitions without memberships these are CSPA and HBGF; `weighted-ensembles` is their test."""
 _SHORT = {"baum_eagon": {"n_init": 1, "max_iter": 200}}
-_MOST_LARGE = 20_000
+_MAX_LARGE = 20_000
 
 
 def plan(runs: int, quick: bool) -> Iterator[Task]:
@@ -67,7 +67,7 @@ def plan(runs: int, quick: bool) -> Iterator[Task]:
             yield Task(part=name, run=run, dataset=name, parameters=parameters)
     if not quick:
         for name in LARGE:
-            parameters = {"max_objects": _MOST_LARGE, "n_partitions": 30, "time_limit": 40}
+            parameters = {"max_objects": _MAX_LARGE, "n_partitions": 30, "time_limit": 40}
             # Last, because a time limit should not meet a machine that is still compiling.
             yield Task(part=f"{name}, large", run=runs, dataset=name, parameters=parameters)
 

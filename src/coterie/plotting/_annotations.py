@@ -16,7 +16,7 @@ __all__ = ["draw_annotations"]
 
 _HEIGHT, _GAP = 0.045, 0.012  # of a bar, in heights of the axes
 _MISSING = "#D9DEE4"
-_MOST_NAMED = 8  # classes of a legend
+_MAX_NAMED = 8  # classes of a legend
 
 
 def draw_annotations(
@@ -48,7 +48,7 @@ def draw_annotations(
                 Patch(color=_shade(share), label=f"{name}: {end:.4g}") for end, share in ends
             ]
         else:
-            named = classes[:_MOST_NAMED]
+            named = classes[:_MAX_NAMED]
             handles += [
                 Patch(color=cluster_colour(offset + c), label=f"{name}: {text}")
                 for c, text in enumerate(named)

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.cluster.hierarchy import leaves_list, linkage
-from scipy.spatial.distance import squareform
 
 from coterie.choosing._resampling import AMBIGUOUS
 from coterie.plotting._style import SEQUENTIAL, get_axes, name_axes, tidy, whole_numbers
 from coterie.views._curves import CRITERION_NAMES, calibration_curve, scaled_criteria
+from coterie.views._order import agreement_order
 from coterie.views._palette import ACCENT, GREY, cluster_colour, cluster_marker
 from coterie.views._per_k import consensus_curves
 
@@ -31,7 +30,7 @@ __all__ = [
     "plot_n_clusters",
 ]
 
-_MOST_LINES = 8  # that a legend can name
+_MAX_LINES = 8  # that a legend can name
 
 
 def plot_consensus_cdf(
@@ -186,10 +185,7 @@ def plot_agreement(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
     ax : matplotlib Axes
     """
     n = len(comparison.methods)
-    order = np.arange(n)
-    if n > 2:
-        distances = squareform(np.clip(1.0 - comparison.agreement, 0.0, None), checks=False)
-        order = leaves_list(linkage(distances, "average", optimal_ordering=True))
+    order = agreement_order(comparison.agreement)
     values = comparison.agreement[np.ix_(order, order)]
     names = [comparison.methods[i] for i in order]
     ax = get_axes(ax, height=0.95)
@@ -284,7 +280,7 @@ def plot_calibration(
     """
     ax = get_axes(ax, height=0.9, width=1.2)
     ax.plot([0, 1], [0, 1], color="0.3", linestyle=":", linewidth=1.0, label="confidence = right")
-    few = len(counts) <= _MOST_LINES
+    few = len(counts) <= _MAX_LINES
     for i, (name, pair) in enumerate(counts.items()):
         curve = calibration_curve(*pair)
         style: dict[str, Any] = {"color": GREY, "linewidth": 0.8, "alpha": 0.7}

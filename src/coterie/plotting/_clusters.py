@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_confidence", "plot_memberships", "plot_sizes"]
 
-_MOST_BARS = 30
+_MAX_BARS = 30
 
 
-def plot_sizes(model: Any, *, max_clusters: int = _MOST_BARS, ax: Axes | None = None) -> Axes:
+def plot_sizes(model: Any, *, max_clusters: int = _MAX_BARS, ax: Axes | None = None) -> Axes:
     """Draw the number of objects in each cluster.
 
     Parameters
@@ -63,7 +63,7 @@ def _left_out(n: int, shown: int) -> str:
 # --- confidence ---------------------------------------------------------------------------------
 
 
-def plot_confidence(model: Any, *, max_clusters: int = _MOST_BARS, ax: Axes | None = None) -> Axes:
+def plot_confidence(model: Any, *, max_clusters: int = _MAX_BARS, ax: Axes | None = None) -> Axes:
     """Draw the confidence of the objects in each cluster.
 
     Parameters

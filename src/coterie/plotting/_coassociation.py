@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_coassociation"]
 
-MOST_BLOCKS = 600
+MAX_BLOCKS = 600
 
 
 def plot_coassociation(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_embedding"]
 
-_MOST_NAMED = 20  # clusters of a legend
+_MAX_NAMED = 20  # clusters of a legend
 _FAINTEST = 0.15  # opacity of an object without confidence
 
 
@@ -72,7 +72,7 @@ def plot_embedding(
             linewidth=0.3,
             alpha=opacity[own],
         )
-        if c < _MOST_NAMED:
+        if c < _MAX_NAMED:
             ax.scatter(
                 [], [], s=30, marker=cluster_marker(c), color=cluster_colour(c), label=str(c)
             )

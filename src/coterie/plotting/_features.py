@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_feature_weights", "plot_words"]
 
-_MOST_COLUMNS = 12
+_MAX_COLUMNS = 12
 
 
 def _weights_of(model: Any) -> NDArray[np.float64]:
@@ -87,7 +87,7 @@ def plot_feature_weights(
         return ax
     # Those that are heaviest anywhere, so that every cluster has its own in the table.
     chosen = np.argsort(-weights.max(axis=0), kind="stable")[:n_features]
-    shown = weights[: _MOST_COLUMNS * 2, chosen].T
+    shown = weights[: _MAX_COLUMNS * 2, chosen].T
     ax = get_axes(ax, height=max(0.4, 0.06 * len(chosen)))
     image = ax.imshow(shown, cmap=SEQUENTIAL, aspect="auto", vmin=0, interpolation="nearest")
     ax.set_yticks(range(len(chosen)), [_plain(words[j]) for j in chosen], fontsize="small")
@@ -130,7 +130,7 @@ def plot_words(
     weights = _weights_of(model)
     k, n = weights.shape
     words = _names(names, model, n)
-    shown = min(k, _MOST_COLUMNS)
+    shown = min(k, _MAX_COLUMNS)
     top = heaviest_features(weights[:shown], n_words)
     across = min(shown, 4)
     down = -(-shown // across)

@@ -29,7 +29,7 @@ __all__ = [
     "plot_tracking",
 ]
 
-_MOST_BARS = 2_000  # objects drawn as bars; of more, every few-th
+_MAX_BARS = 2_000  # objects drawn as bars; of more, every few-th
 
 
 def plot_tracking(model: ConsensusPerK, *, ax: Axes | None = None) -> Axes:
@@ -123,7 +123,7 @@ def plot_item_consensus(model: Any, k: int | None = None, *, ax: Axes | None = N
     view = at_number(model, k)
     ax = get_axes(ax, height=0.5)
     order = consensus_order(view)
-    order = order[:: -(-len(order) // _MOST_BARS)]
+    order = order[:: -(-len(order) // _MAX_BARS)]
     item, own = stacked_items(view, order), view.labels_[order]
     places = np.arange(len(order))
     height = np.zeros(len(order))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_criterion", "plot_dendrogram", "plot_lifetimes", "plot_tree"]
 
-_MOST_LEAVES = 60
+_MAX_LEAVES = 60
 _NUMBERED = 30  # leaves, up to which each gets its number
 _TREE = "EAC, LACA up to 20,000 distinct objects, HNE, MSTEClust and PWEC have one."
 
@@ -28,7 +28,7 @@ _TREE = "EAC, LACA up to 20,000 distinct objects, HNE, MSTEClust and PWEC have o
 # --- dendrogram ---------------------------------------------------------------------------------
 
 
-def plot_dendrogram(model: Any, *, max_leaves: int = _MOST_LEAVES, ax: Axes | None = None) -> Axes:
+def plot_dendrogram(model: Any, *, max_leaves: int = _MAX_LEAVES, ax: Axes | None = None) -> Axes:
     """Draw the tree of a consensus method, and where it was cut.
 
     Parameters

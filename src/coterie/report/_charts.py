@@ -11,9 +11,9 @@ from coterie.views._curves import readable_range
 __all__ = ["choice_chart", "trust_chart"]
 
 _WIDTH, _LEFT = 560, 58
-_MOST_DOTS = 1_000
-_MOST_ROWS = 300
-_MOST_GROUPS = 6
+_MAX_DOTS = 1_000
+_MAX_ROWS = 300
+_MAX_GROUPS = 6
 _CAPTIONS = {
     "lifetime": "Lifetime of each number of clusters: the range of thresholds at which the tree "
     "is cut into that many. The longest is best.",
@@ -95,7 +95,7 @@ def trust_chart(summary: dict[str, Any]) -> dict[str, Any]:
     weighed = "rho" in rows[0]
     best = "weight" if weighed else "nmi"
     ranked = sorted(rows, key=lambda row: -(row[best] if row[best] is not None else -np.inf))
-    dots = ranked[:_MOST_DOTS]
+    dots = ranked[:_MAX_DOTS]
     if weighed:
         x = np.array([row["r"] for row in dots])
         y = np.array([row["rho"] for row in dots])
@@ -138,7 +138,7 @@ def trust_chart(summary: dict[str, Any]) -> dict[str, Any]:
         ],
         "diagonal": None,
     }
-    left_out = f" The first {_MOST_DOTS} are drawn." if len(ranked) > _MOST_DOTS else ""
+    left_out = f" The first {_MAX_DOTS} are drawn." if len(ranked) > _MAX_DOTS else ""
     if weighed:
         chart |= {
             "label": "Reliability of the partitions",
@@ -158,7 +158,7 @@ def trust_chart(summary: dict[str, Any]) -> dict[str, Any]:
             "others." + left_out,
             "words": _words_on_agreement(summary),
         }
-    chart |= _table(ranked[:_MOST_ROWS], weighed)
+    chart |= _table(ranked[:_MAX_ROWS], weighed)
     return chart
 
 
@@ -190,7 +190,7 @@ def _words_on_agreement(summary: dict[str, Any]) -> str:
     method = summary["consensus"]["method"]
     groups = summary["groups"]
     if groups and len(groups) > 1:
-        first = sorted(groups, key=lambda row: -row["share"])[:_MOST_GROUPS]
+        first = sorted(groups, key=lambda row: -row["share"])[:_MAX_GROUPS]
         shares = ", ".join(f"{row['group']} ({100 * row['share']:.0f} %)" for row in first)
         trust = f"{method} decided the pairs of objects by {shares}."
     else:

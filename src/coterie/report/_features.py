@@ -14,8 +14,8 @@ from coterie.views._order import consensus_order
 
 __all__ = ["features_of_clusters"]
 
-_MOST_ROWS = 50  # of a cluster
-_MOST_CLUSTERS = 50
+_MAX_ROWS = 50  # of a cluster
+_MAX_CLUSTERS = 50
 
 
 def features_of_clusters(
@@ -26,12 +26,12 @@ def features_of_clusters(
     labels = consensus.labels_
     found = cluster_features(values, labels, unique)
     shown = feature_map(values, unique, found, labels, consensus_order(consensus))
-    clusters = range(min(int(consensus.n_clusters_), _MOST_CLUSTERS))
+    clusters = range(min(int(consensus.n_clusters_), _MAX_CLUSTERS))
     return {
         "features": {
             "note": found.note,
             "n_features": len(names),
-            "clusters": [found.top(c, _MOST_ROWS) for c in clusters],
+            "clusters": [found.top(c, _MAX_ROWS) for c in clusters],
         },
         "feature_map": {
             "features": shown.features,

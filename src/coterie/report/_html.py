@@ -23,8 +23,8 @@ from coterie.views._png import indexed_png, png_data_uri
 __all__ = ["check_report_extra", "render_html"]
 
 _PAGE = Path(__file__).parent / "page"
-_MOST_CLUSTERS = 50
-_MOST_MARKERS = 8  # features of a cluster on the page; the download has more
+_MAX_CLUSTERS = 50
+_MAX_MARKERS = 8  # features of a cluster on the page; the download has more
 
 _SCORE_WORDS = {
     "nmi": ("NMI", "normalised mutual information, geometric mean; 1 is perfect"),
@@ -98,9 +98,9 @@ def render_html(summary: dict[str, Any]) -> str:
         projection_title=_projection_title(summary),
         projection_words=_projection_words(summary),
         score_words=_SCORE_WORDS,
-        most_clusters=_MOST_CLUSTERS,
+        most_clusters=_MAX_CLUSTERS,
         feature_rows=_feature_rows(summary["feature_map"]),
-        most_markers=_MOST_MARKERS,
+        most_markers=_MAX_MARKERS,
     )
 
 

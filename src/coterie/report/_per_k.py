@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["render_per_k", "summarize_per_k"]
 
 _DPI = 130
-_MOST_DOUBTFUL = 20
+_MAX_DOUBTFUL = 20
 _REFERENCES = (
     "S. Monti, P. Tamayo, J. Mesirov and T. Golub (2003). Consensus clustering: a resampling-based "
     "method for class discovery and visualization of gene expression microarray data. Machine "
@@ -180,7 +180,7 @@ def _doubtful(model: ConsensusPerK, names: list[Any]) -> list[dict[str, Any]]:
     labels, confidence, item = model.labels_[k], model.confidence_[k], model.item_consensus(k)
     others = np.nan_to_num(item.copy())
     others[np.arange(len(labels)), labels] = -1.0
-    rows = np.argsort(confidence, kind="stable")[:_MOST_DOUBTFUL]
+    rows = np.argsort(confidence, kind="stable")[:_MAX_DOUBTFUL]
     return [
         {
             "id": names[i],

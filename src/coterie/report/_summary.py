@@ -45,12 +45,12 @@ FORMAT = 3  # of the summary; goes up when a key changes its meaning
 SCORES = ("nmi", "ari", "pairwise_f", "class_f", "consistency_index", "error_rate")
 """Functions of `coterie.metrics` that compare a consensus with known classes."""
 
-MOST_SHOWN = 5_000  # objects in the pictures
-_MOST_LABELS = 600_000  # of the objects in the pictures, by all partitions
+MAX_SHOWN = 5_000  # objects in the pictures
+_MAX_LABELS = 600_000  # of the objects in the pictures, by all partitions
 _LEAST_SHOWN = 300
 _BLOCKS = 400  # rows of the heat map as a whole
-_MOST_DOUBTFUL = 20
-_MOST_NUMBERS = 60
+_MAX_DOUBTFUL = 20
+_MAX_NUMBERS = 60
 
 
 def summarize(
@@ -330,7 +330,7 @@ def _doubtful(
 ) -> list[dict[str, Any]]:
     """Return the objects of lowest confidence; those of confidence 1 are left out."""
     confidence = consensus.confidence_
-    lowest = np.argsort(confidence, kind="stable")[:_MOST_DOUBTFUL]
+    lowest = np.argsort(confidence, kind="stable")[:_MAX_DOUBTFUL]
     return [
         {
             "id": names[i],
@@ -347,7 +347,7 @@ def _doubtful(
 
 def _choice(consensus: Any, numbers: ClusterNumbers | None) -> dict[str, Any] | None:
     """Return what the number of clusters was chosen by, for a few numbers around it."""
-    most = max(15, min(consensus.n_clusters_ + 4, _MOST_NUMBERS))
+    most = max(15, min(consensus.n_clusters_ + 4, _MAX_NUMBERS))
     if numbers is not None and len(numbers.n_clusters):
         shown = numbers.n_clusters <= most
         return {
@@ -444,7 +444,7 @@ def _pictures(consensus: Any, X: ArrayLike | None, names: list[str] | None) -> d
     ensemble = consensus.ensemble_
     order = consensus_order(consensus)
     n = len(order)
-    most = min(MOST_SHOWN, max(_LEAST_SHOWN, _MOST_LABELS // ensemble.n_partitions))
+    most = min(MAX_SHOWN, max(_LEAST_SHOWN, _MAX_LABELS // ensemble.n_partitions))
     # Evenly along the order, so that each cluster is shown with its share of the objects.
     shown = order if n <= most else order[np.linspace(0, n - 1, most).round().astype(np.int64)]
     blocks = mean_blocks(ensemble, order, _BLOCKS)

@@ -25,7 +25,7 @@ _BASES = {
     "Birch": "BIRCH",
 }
 
-_MOST_EXCLUDED = 10  # columns named
+_MAX_EXCLUDED = 10  # columns named
 _SOFTWARE = (
     "F. Pedregosa et al. (2011). Scikit-learn: machine learning in Python. Journal of Machine "
     "Learning Research, 12, 2825-2830."
@@ -72,7 +72,7 @@ def reason_for_number(consensus: Any, numbers: ClusterNumbers | None = None) -> 
         return f"{count(k, 'cluster')} as asked for."
     cls = type(consensus).__name__
     if k == 1 < consensus.ensemble_.n_objects and (consensus.ensemble_.n_clusters == 1).all():
-        return "1 cluster: every partition puts all objects together."
+        return "1 cluster: no partition puts two objects apart."
     text = f"{cls} found {count(k, 'cluster')}; the number is {method_words(consensus).number}"
     curve = getattr(consensus, "n_clusters_curve_", None)
     if curve is not None and not len(curve):
@@ -157,9 +157,9 @@ def _preparation(summary: dict[str, Any]) -> list[str]:
     sentences = []
     excluded = summary["excluded"]
     if excluded:
-        named = [f"'{name}'" for name in excluded[:_MOST_EXCLUDED]]
-        if len(excluded) > _MOST_EXCLUDED:
-            named.append(f"{len(excluded) - _MOST_EXCLUDED} more")
+        named = [f"'{name}'" for name in excluded[:_MAX_EXCLUDED]]
+        if len(excluded) > _MAX_EXCLUDED:
+            named.append(f"{len(excluded) - _MAX_EXCLUDED} more")
         subject = "The column" if len(excluded) == 1 else "The columns"
         verb = "was" if len(excluded) == 1 else "were"
         sentences.append(f"{subject} {_list(named)} {verb} left out.")

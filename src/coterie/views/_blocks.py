@@ -14,7 +14,7 @@ from coterie.ensemble import Ensemble
 
 __all__ = ["Blocks", "cluster_borders", "mean_blocks"]
 
-MOST_BLOCKS = 600
+MAX_BLOCKS = 600
 _DENSE_CELLS = 1 << 22  # of the table of runs and clusters; beyond, it is kept sparse
 
 
@@ -30,7 +30,7 @@ class Blocks(NamedTuple):
 def mean_blocks(
     ensemble: Ensemble,
     order: NDArray[np.int64],
-    most: int = MOST_BLOCKS,
+    most: int = MAX_BLOCKS,
 ) -> Blocks:
     """Return the co-association matrix in this order, at most `most` rows and columns.
 

@@ -16,7 +16,14 @@ from coterie._labels import order_by_size
 from coterie.consensus._votes import ClusterVotes
 from coterie.ensemble import Ensemble, compact_codes
 
-__all__ = ["ConsensusTree", "consensus_order", "leaf_order", "tree_of", "vat_order"]
+__all__ = [
+    "ConsensusTree",
+    "agreement_order",
+    "consensus_order",
+    "leaf_order",
+    "tree_of",
+    "vat_order",
+]
 
 VAT_MAX_ROWS = 20_000  # distinct rows; of more, a sample is ordered
 _VAT_SAMPLE = 4_000
@@ -116,6 +123,15 @@ def cluster_tree(ensemble: Ensemble, labels: NDArray[np.int64]) -> NDArray[np.fl
     distance = 1.0 - np.divide(together, both, out=np.zeros_like(together), where=both > 0)
     np.fill_diagonal(distance, 0.0)
     return np.asarray(linkage(squareform(distance, checks=False), "average"))
+
+
+def agreement_order(agreement: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return methods in an order in which those that agree (large ARI) are side by side."""
+    n = len(agreement)
+    if n < 3:
+        return np.arange(n)
+    distances = squareform(np.clip(1.0 - agreement, 0.0, None), checks=False)
+    return np.asarray(leaves_list(linkage(distances, "average", optimal_ordering=True)))
 
 
 def vat_order(ensemble: Ensemble) -> NDArray[np.int64]:

@@ -12,8 +12,8 @@ from coterie.views._cuts import Cuts
 
 __all__ = ["profiles"]
 
-_MOST_FEATURES = 30
-_MOST_PROFILED = 40  # clusters of one number
+_MAX_FEATURES = 30
+_MAX_PROFILED = 40  # clusters of one number
 
 
 def profiles(
@@ -26,8 +26,8 @@ def profiles(
     """
     at = cuts.numbers.index(fitted)
     share = between_share(X, cuts.labels[at])
-    kept = np.argsort(-share, kind="stable")[:_MOST_FEATURES]
-    if X.shape[1] <= _MOST_FEATURES:
+    kept = np.argsort(-share, kind="stable")[:_MAX_FEATURES]
+    if X.shape[1] <= _MAX_FEATURES:
         kept = np.sort(kept)  # all of them: as they stand in the file
     shown = X[:, kept]
     return {
@@ -39,9 +39,7 @@ def profiles(
         "by_number": [
             {
                 "n_clusters": k,
-                "mean": [
-                    _significant(row) for row in cluster_means(shown, labels)[:_MOST_PROFILED]
-                ],
+                "mean": [_significant(row) for row in cluster_means(shown, labels)[:_MAX_PROFILED]],
             }
             for k, labels in zip(cuts.numbers, cuts.labels, strict=True)
         ],

@@ -12,8 +12,8 @@ from coterie.views._order import ConsensusTree, leaf_order
 
 __all__ = ["DrawnTree", "TopOfTree", "contracted_tree", "top_of_tree"]
 
-_MOST_LEAVES = 60
-_MOST_NODES = 2_000
+_MAX_LEAVES = 60
+_MAX_NODES = 2_000
 
 
 class TopOfTree(NamedTuple):
@@ -35,7 +35,7 @@ class TopOfTree(NamedTuple):
 
 
 def top_of_tree(
-    tree: ConsensusTree, labels: NDArray[np.int64], n_leaves: int = _MOST_LEAVES
+    tree: ConsensusTree, labels: NDArray[np.int64], n_leaves: int = _MAX_LEAVES
 ) -> TopOfTree:
     """Return the last merges of a tree, from at most `n_leaves` leaves on.
 
@@ -106,7 +106,7 @@ def contracted_tree(
     edges: NDArray[np.float64],
     labels: NDArray[np.int64],
     places: NDArray[np.float64],
-    n_nodes: int = _MOST_NODES,
+    n_nodes: int = _MAX_NODES,
 ) -> DrawnTree:
     """Return a spanning tree with at most `n_nodes` nodes: the shortest edges are contracted."""
     n = len(labels)
