@@ -138,7 +138,7 @@ def test_constant_labels_are_one_cluster(run, tmp_path, method):
     summary = json.loads(result.stdout)
     assert summary["objects"]["cluster"] == [0] * 10
     assert summary["objects"]["confidence"] == [1.0] * 9 + [0.0]
-    assert summary["reason"] == "1 cluster: every partition puts all objects together."
+    assert summary["reason"] == "1 cluster: no partition puts two objects apart."
     assert "so there is one cluster" in result.stderr
     assert "1 of 10 objects have no label" in result.stderr
 
