@@ -44,6 +44,13 @@ PEERS = {
         "consensus matrix of subsampled data (Monti et al.), choice of k; no partition",
         rescue=(("joblib", "scikit-learn"),),
     ),
+    "ensembleclustering": Peer(
+        "CSPA, HGPA, MCLA, HBGF, NMF on a label matrix; the maintained copy of ClusterEnsembles",
+        rescue=(
+            ("--no-deps", "ensembleclustering"),
+            ("kahypar", "numba", "numpy", "pymetis", "scikit-learn", "scipy"),
+        ),
+    ),
     "pyckmeans": Peer("consensus k-means: co-association and linkage from data"),
 }
 

@@ -5,8 +5,10 @@ Figures are drawn once, into `methods/figures`, and again when the script that d
 changed.
 """
 
+import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 from docutils import nodes
@@ -18,6 +20,11 @@ from coterie._methods import METHODS, LazyClasses
 
 CLASSES = LazyClasses(METHODS)
 DOI = "doi:"
+MODULES = tuple(
+    f"coterie.{name}"
+    for name in ("anndata", "choosing", "datasets", "metrics", "plotting", "preparation", "report")
+)
+"""Modules of which all names are in the API reference."""
 
 
 def linked(reference: str) -> str:
@@ -99,9 +106,43 @@ def draw_figures(app: Sphinx) -> None:
         subprocess.run([sys.executable, script, *old], check=True)
 
 
+def public_names() -> set[str]:
+    """Return every public name with its module, those of `coterie` itself under `coterie`."""
+    import coterie
+
+    names = {f"coterie.{name}" for name in coterie.__all__ if name not in coterie._MODULES}
+    for module in MODULES:
+        own = import_module(module).__all__
+        names |= {f"{module}.{name}" for name in own if f"coterie.{name}" not in names}
+    return names - {"coterie.__version__"}
+
+
+def listed_names(text: str) -> set[str]:
+    """Return the names that the API reference lists, with their modules."""
+    found = set()
+    for block in re.findall(r"```\{eval-rst\}\n(.*?)```", text, re.DOTALL):
+        home = block.partition("currentmodule:: ")[2].split()[0]
+        found |= {f"{home}.{name}" for name in re.findall(r"^   ([\w.]+)$", block, re.MULTILINE)}
+    return found
+
+
+def write_other_names(app: Sphinx, config: object) -> None:
+    """Write the page of the public names that `api.md` does not list, so that none is lost."""
+    folder = Path(app.srcdir)
+    others = sorted(public_names() - listed_names((folder / "api.md").read_text(encoding="utf-8")))
+    lines = ["Other names", "===========", ""]
+    lines += [".. autosummary::", "   :toctree: api", "   :nosignatures:", ""] if others else []
+    lines += [f"   {name}" for name in others] or ["There are none."]
+    text = "\n".join(lines) + "\n"
+    page = folder / "other_names.rst"
+    if not page.exists() or page.read_text(encoding="utf-8") != text:
+        page.write_text(text, encoding="utf-8")
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the directives."""
     app.add_directive("consensus-method", Method)
     app.add_directive("method-table", MethodTable)
+    app.connect("config-inited", write_other_names)
     app.connect("builder-inited", draw_figures)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,8 +2,8 @@
 Clusterings from elsewhere
 ==========================
 
-Three people and two programs sorted the same ten animals. They used names of their own, one of them
-did not know all animals, and one sorted more finely. A consensus needs no matching of names.
+Three people and two programs sorted the same ten animals. They used names of their own, one of
+them did not know all animals, and one sorted more finely. A consensus needs no matching of names.
 """
 
 import matplotlib.pyplot as plt
@@ -25,8 +25,8 @@ ensemble = Ensemble(votes)
 print(ensemble, ensemble.names)
 
 # %%
-# The consensus, with the confidence of each animal. The horse is the doubtful one: Ben puts it with
-# the pets.
+# The consensus, with the confidence of each animal. The horse is the doubtful one: Ben puts it
+# with the pets.
 
 eac = EAC(n_clusters=4).fit(ensemble)
 result = votes.assign(consensus=eac.labels_, confidence=eac.confidence_.round(2))

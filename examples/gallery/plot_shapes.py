@@ -27,8 +27,8 @@ results = {
 }
 
 # %%
-# Single linkage and HNE follow the chain of votes along each arm. Average linkage asks for clusters
-# whose members are together on average, and an arm's two ends never are.
+# Single linkage and HNE follow the chain of votes along each arm. Average linkage asks for
+# clusters whose members are together on average, and an arm's two ends never are.
 
 _, axes = plt.subplots(1, 5, figsize=(12, 2.8), layout="constrained")
 for ax, (name, labels) in zip(axes, results.items(), strict=True):

@@ -50,8 +50,11 @@ def write_archive(
     content = {name: np.asarray(array) for name, array in arrays.items()}
     content["checksum"] = np.frombuffer(_checksum(content), dtype=np.uint8)
     write = np.savez_compressed if compressed else np.savez
+    # NumPy 1.26 has no allow_pickle for writing: it would pickle objects, so none may be there.
+    if objects := [name for name, array in content.items() if array.dtype.hasobject]:
+        raise ValueError(f"arrays must hold no Python objects; got some in {', '.join(objects)}.")
     with written_whole(path) as temporary, open(temporary, "wb") as file:
-        write(file, allow_pickle=False, **content)
+        write(file, **content)  # type: ignore[arg-type]
 
 
 def read_archive(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:

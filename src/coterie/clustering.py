@@ -14,10 +14,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from coterie._block_clustering import Labelling, consense_blocks
 from coterie._methods import DEFAULT_METHOD
 from coterie._model_file import load_model, save_model
 from coterie._notebook import FittedRepr
 from coterie._reading import check_table
+from coterie.blocks import is_blocks
+from coterie.blocks._features import as_matrix, sample_features
+from coterie.blocks._sources import Source, dask_source
 from coterie.choosing._how_many import MIN_SHARE, ClusterNumbers, how_many_clusters
 from coterie.consensus import CONSENSUS
 from coterie.consensus._base import BaseConsensus, pass_seed
@@ -107,13 +111,16 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The features.
+            The features. Of a Dask array or data frame, partitions are fitted to a sample of
+            50,000 rows, and `labels_` and `confidence_` are Dask arrays.
         y : ignored
 
         Returns
         -------
         self : object
         """
+        if is_blocks(X):
+            return self._fit_in_blocks(dask_source(X))
         check_table(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         self.generator_ = self._make_generator(np.shape(X)[0])
@@ -131,6 +138,22 @@ class ConsensusClustering(FittedRepr, ClusterMixin, BaseEstimator):
         self.labels_ = self.consensus_.labels_
         self.n_clusters_ = self.consensus_.n_clusters_
         self.confidence_ = self.consensus_.confidence_
+        return self
+
+    def _fit_in_blocks(self, source: Source) -> Self:
+        """Fit to a table in blocks: partitions to a sample, labels of all rows when asked for."""
+        sample, n_drawn = sample_features(source)
+        self.n_features_in_ = sample.shape[1]
+        self.generator_ = self._make_generator(n_drawn)
+        self.ensemble_ = self.generator_.fit_transform(sample)
+        consensus = pass_seed(self._make_consensus(), self.random_state)
+        self.cluster_numbers_ = choose_number(
+            consensus, self.ensemble_, sample, n_jobs=self.n_jobs, random_state=self.random_state
+        )
+        labelling = Labelling(as_matrix, self.generator_)
+        self.consensus_, results = consense_blocks(source, labelling, consensus)
+        self.n_clusters_ = self.consensus_.n_clusters_
+        self.labels_, self.confidence_ = (results.column(which) for which in (0, 1))
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:

@@ -12,8 +12,8 @@ from coterie.blocks import as_label_blocks
 from coterie.consensus import CONSENSUS
 from strategies import label_matrices, noisy_labels
 
-EXACT = ["hbgf", "cspa", "wbpa", "lwgp", "mcla", "ecpcs"]
-SAMPLED = ["eac", "lwea", "msteclust", "hne", "peace"]
+EXACT = ["hbgf", "cspa", "wbpa", "lwgp", "mcla", "ecpcs", "voting", "mixture", "kcc"]
+SAMPLED = ["laca", "eac", "lwea", "msteclust", "hne", "peace"]
 
 every_method = pytest.mark.parametrize("name", EXACT + SAMPLED)
 exact = pytest.mark.parametrize("name", EXACT)
@@ -34,17 +34,32 @@ def assert_same(in_blocks, in_memory):
 
 
 @every_method
-@settings(max_examples=10)
+@settings(max_examples=8)
 @given(
     labels=label_matrices(min_objects=3, max_objects=12, unlabelled=True),
     block_rows=st.integers(1, 8),
     n_clusters=st.integers(2, 3),
 )
 def test_any_division_gives_what_memory_gives(name, labels, block_rows, n_clusters):
-    assume(len(np.unique(labels[(labels >= 0).any(axis=1)], axis=0)) >= n_clusters)
+    assume(len(np.unique(labels[(labels != -1).any(axis=1)], axis=0)) >= n_clusters)
     expected = make(name, n_clusters).fit(labels)
     found = make(name, n_clusters).fit(as_label_blocks(labels, block_rows=block_rows))
     assert_same(found, expected)
+
+
+@pytest.mark.parametrize("n_clusters", [None, 3])
+@pytest.mark.parametrize("missing", [0.0, 0.15])
+def test_laca_by_tables_is_that_of_memory(n_clusters, missing):
+    labels = noisy_labels(3, 900, 8, n_clusters=4, noise=0.3, missing=missing)[1]
+    expected = CONSENSUS["laca"](n_clusters, solver="multilevel").fit(labels)
+    assert 1 < expected.n_clusters_ < 60
+    for block_rows in (77, 900):
+        found = CONSENSUS["laca"](n_clusters, solver="multilevel")
+        found.fit(as_label_blocks(labels, block_rows=block_rows))
+        assert_same(found, expected)
+        assert found.log_likelihood_ == expected.log_likelihood_
+        assert found.rho_.tolist() == expected.rho_.tolist()
+        assert found.rounds_ == expected.rounds_
 
 
 @exact

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 import naive
 from coterie import LACA, Ensemble
-from coterie.consensus import _laca, _laca_search
+from coterie.consensus import _laca, _laca_search, _laca_tables
 from coterie.consensus._laca_model import Model, initial_parameters
 
 
@@ -226,7 +226,7 @@ def test_multilevel_cuts_to_any_number_of_clusters():
 def test_multilevel_keeps_a_small_cluster_that_a_sample_would_miss(monkeypatch):
     labels, _ = planted(3000, 20, 4, k=5, noise=0.05)
     labels[:30, :20] = 20
-    monkeypatch.setattr(_laca_search, "SAMPLE", 50)
+    monkeypatch.setattr(_laca_tables, "SAMPLE", 50)
     laca = LACA(solver="multilevel").fit(labels)
     assert len(set(laca.labels_[:30])) == 1
     assert laca.labels_[0] not in laca.labels_[30:]

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-import coterie
-from coterie import anndata, choosing, datasets, metrics, plotting, preparation, report
 from coterie._methods import METHODS
 
 ROOT = Path(__file__).parents[2]
@@ -26,7 +24,7 @@ SCRIPTS = sorted((ROOT / "examples" / "gallery").glob("plot_*.py"))
 
 def module(name):
     """The script of this name in docs, as a module."""
-    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    spec = importlib.util.spec_from_file_location(Path(name).name, DOCS / f"{name}.py")
     made = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(made)
     return made
@@ -56,26 +54,13 @@ def test_every_method_has_a_page(name):
     assert f"\n{name}\n" in (DOCS / "methods" / "index.md").read_text(encoding="utf-8")
 
 
-def listed_names():
-    """Names in the API reference, with their modules."""
-    found = set()
-    text = (DOCS / "api.md").read_text(encoding="utf-8")
-    for block in re.findall(r"```\{eval-rst\}\n(.*?)```", text, re.S):
-        home = re.search(r"currentmodule:: (\S+)", block)[1]
-        found |= {f"{home}.{name}" for name in re.findall(r"^   ([\w.]+)$", block, re.M)}
-    return found
-
-
-def test_every_public_name_is_in_the_reference():
-    modules = (anndata, metrics, plotting, datasets, choosing, report, preparation)
-    public = {f"coterie.{name}" for name in coterie.__all__} - {
-        *(f"coterie.{name}" for name in coterie._MODULES),
-        "coterie.__version__",
-    }
-    for one in modules:
-        names = {f"{one.__name__}.{name}" for name in one.__all__}
-        public |= {n for n in names if f"coterie.{n.rpartition('.')[2]}" not in public}
-    assert listed_names() == public, "docs/api.md lists every public name, and no other"
+def test_the_reference_lists_public_names_only():
+    """Names that it forgets are put on a page of their own by the build."""
+    pytest.importorskip("sphinx")
+    made = module("_ext/methods")
+    listed = made.listed_names((DOCS / "api.md").read_text(encoding="utf-8"))
+    assert len(listed) > 100
+    assert listed <= made.public_names()
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=ids(SCRIPTS))

@@ -39,8 +39,10 @@ def fitted():
 
 
 @pytest.mark.slow
-def test_scikit_learn_checks():
-    check_estimator(small(n_resamples=15), expected_failed_checks=EXCEPTIONS, on_skip=None)
+@pytest.mark.parametrize("estimator", ["kmeans", "hierarchical"])
+def test_scikit_learn_checks(estimator):
+    given = small(estimator=estimator, n_resamples=15)
+    check_estimator(given, expected_failed_checks=EXCEPTIONS, on_skip=None)
 
 
 # --- the consensus of each number -------------------------------------------------------------

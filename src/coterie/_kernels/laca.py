@@ -199,6 +199,18 @@ def mean_score_with_own(labels, model, tables):
 
 
 @parallel_njit
+def best_sum_score(rows, tables):
+    """Return for each label row the cluster with the highest sum of scores, ties to the first."""
+    found = np.empty(rows.shape[0], dtype=np.int64)
+    all_apart = score_all_apart(tables)
+    for i in prange(rows.shape[0]):
+        out = np.empty(tables.sizes.size)
+        cluster_scores(rows[i], tables, all_apart, out)
+        found[i] = np.argmax(out)
+    return found
+
+
+@parallel_njit
 def best_mean_score(rows, tables):
     """Return for each label row the cluster with the highest mean score, ties to the first."""
     found = np.empty(rows.shape[0], dtype=np.int64)

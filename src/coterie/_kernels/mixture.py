@@ -45,9 +45,10 @@ def tally(rows, offsets, counts, resp):
     """Return (K, k) and (L, k): the weight of each component's objects in clusters, in partitions.
 
     Both are summed in the order of the rows, so that the names of clusters change no last digit.
+    Integers (`resp` in fixed point) give integers.
     """
-    table = np.zeros((offsets[-1], resp.shape[1]))
-    totals = np.zeros((rows.shape[1], resp.shape[1]))
+    table = np.zeros((offsets[-1], resp.shape[1]), dtype=resp.dtype)
+    totals = np.zeros((rows.shape[1], resp.shape[1]), dtype=resp.dtype)
     for e in prange(rows.shape[1]):
         for i in range(rows.shape[0]):
             if rows[i, e] >= 0:

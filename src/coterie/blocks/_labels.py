@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -15,11 +15,11 @@ from coterie._encode import MISSING, Column, encode_column, plain_columns, read_
 from coterie._kernels.clusters import describe_clusters
 from coterie._kernels.views import count_overlap, find_patterns
 from coterie._limits import check_fits
-from coterie.blocks._run import delay_blocks, iterate_blocks, reduce_blocks
+from coterie.blocks._run import iterate_blocks, reduce_blocks
 from coterie.blocks._sources import Source, array_source, dask_source, open_source
 from coterie.ensemble import Ensemble
 
-__all__ = ["LabelBlocks", "as_label_blocks", "is_blocks"]
+__all__ = ["LabelBlocks", "as_label_blocks", "is_blocks", "merge_distinct", "on_all_codes"]
 
 
 class Codes(NamedTuple):
@@ -147,23 +147,17 @@ class LabelBlocks:
 
         `codes` are the labelled rows of a block, and `start` counts the labelled rows before it.
         """
-        given = [(self.codes, function, start, *arguments) for start in self._starts]
+        given = self.arguments(function, *arguments)
         return reduce_blocks(self.source, _on_codes, given, combine, words)
+
+    def arguments(self, function: Callable[..., Any], *arguments: Any) -> list[tuple[Any, ...]]:
+        """Return what `on_all_codes` needs, after the rows, for each block."""
+        return [(self.codes, function, start, *arguments) for start in self._starts]
 
     def sum(self, function: Callable[..., tuple[Any, ...]], *arguments: Any) -> tuple[Any, ...]:
         """Add up ``function(codes, counts, *arguments)``, a tuple of integer arrays."""
         found: tuple[Any, ...] = self.reduce(_counted, _add, function, *arguments)
         return found
-
-    def iterate(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
-        """Yield ``function(codes, start, *arguments)`` block by block; all rows of a block."""
-        given = [(self.codes, function, start, *arguments) for start in self._starts]
-        yield from iterate_blocks(self.source, _on_all_codes, given, "rows")
-
-    def delay(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Return what `iterate` yields as Dask's delayed values."""
-        given = [(self.codes, function, start, *arguments) for start in self._starts]
-        return delay_blocks(self.source, _on_all_codes, given)
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -206,10 +200,10 @@ class LabelBlocks:
         return found
 
     def _find_distinct(self, most: int) -> Any:
-        merge = partial(_merge_distinct, most=most)
+        merge = partial(merge_distinct, most=most)
         if self.source.on_dask:
             return self.reduce(_distinct, merge, most)
-        given = [(self.codes, _distinct, start, most) for start in self._starts]
+        given = self.arguments(_distinct, most)
         found: Any = (np.empty((0, self.n_partitions), np.int32), np.empty(0, np.int64))
         for block in iterate_blocks(self.source, _on_codes, given, "distinct rows"):
             found = merge(found, block)
@@ -225,10 +219,8 @@ class LabelBlocks:
     def sample(self, objects: NDArray[np.int64]) -> Ensemble:
         """Return the ensemble of some objects, given in rising order."""
         rows = self.take(objects)
-        whole = object.__new__(Ensemble)
         columns = [Column(rows[:, e], c) for e, c in enumerate(self.categories)]
-        whole._init_from_columns(columns, names=self.names)
-        return whole.take(slice(None))
+        return Ensemble._made_of(columns, names=self.names).take(slice(None))
 
     def encode(self, labels: Any) -> NDArray[np.int32]:
         """Return the codes of new label rows in the vocabulary of these blocks."""
@@ -348,7 +340,8 @@ def _on_codes(rows: Any, codes: Codes, function: Any, start: int, *arguments: An
     return function(encoded, start, *arguments)
 
 
-def _on_all_codes(rows: Any, codes: Codes, function: Any, start: int, *arguments: Any) -> Any:
+def on_all_codes(rows: Any, codes: Codes, function: Any, start: int, *arguments: Any) -> Any:
+    """Return ``function(codes of the rows, start, *arguments)``, of all rows of a block."""
     return function(codes.encode(rows), start, *arguments)
 
 
@@ -385,7 +378,7 @@ def _distinct(codes: NDArray[np.int32], start: int, most: int) -> Any:
     return None if len(first) > most else (codes[first], counts)
 
 
-def _merge_distinct(left: Any, right: Any, *, most: int) -> Any:
+def merge_distinct(left: Any, right: Any, *, most: int) -> Any:
     """Merge the distinct rows of blocks; None where there are more than `most`."""
     if left is None or right is None:
         return None

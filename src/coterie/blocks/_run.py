@@ -11,7 +11,7 @@ from typing import Any
 from coterie._progress import track_progress
 from coterie.blocks._sources import Source, read_part
 
-__all__ = ["delay_blocks", "iterate_blocks", "reduce_blocks"]
+__all__ = ["delay_blocks", "iterate_blocks", "quiet_graphs", "reduce_blocks"]
 
 _FAN_IN = 8  # results that one task of the reduction combines
 
@@ -19,13 +19,18 @@ Function = Callable[..., Any]
 
 
 def iterate_blocks(
-    source: Source, function: Function, arguments: Sequence[tuple[Any, ...]], words: str
+    source: Source,
+    function: Function,
+    arguments: Sequence[tuple[Any, ...]],
+    words: str,
+    *,
+    lazily: bool = False,
 ) -> Iterator[Any]:
     """Yield ``function(rows, *arguments[b])`` for every block in order, one at a time, here."""
     with track_progress(words, source.n_rows) as done:
         for part, length, given in zip(source.parts, source.lengths, arguments, strict=True):
             rows = part.compute() if source.is_delayed else part
-            yield _run_on(function, rows, *given)
+            yield function(rows, *given) if lazily else _run_on(function, rows, *given)
             done[0] += length
 
 
@@ -35,16 +40,19 @@ def reduce_blocks(
     arguments: Sequence[tuple[Any, ...]],
     combine: Callable[[Any, Any], Any],
     words: str,
+    *,
+    lazily: bool = False,
 ) -> Any:
     """Combine the results of all blocks in their order; `combine` must be associative.
 
-    With Dask, results are combined on the workers, so that no process holds all of them.
+    With Dask, results are combined on the workers, so that no process holds all of them. With
+    `lazily` the function gets parts that are not read yet, where they are files.
     """
     if not source.on_dask:
-        return reduce(combine, iterate_blocks(source, function, arguments, words))
+        return reduce(combine, iterate_blocks(source, function, arguments, words, lazily=lazily))
     import dask
 
-    level = delay_blocks(source, function, arguments)
+    level = delay_blocks(source, function, arguments, lazily=lazily)
     merge = dask.delayed(_combine_all, pure=False)
     while len(level) > 1:
         level = [merge(combine, *level[i : i + _FAN_IN]) for i in range(0, len(level), _FAN_IN)]
@@ -53,7 +61,11 @@ def reduce_blocks(
 
 
 def delay_blocks(
-    source: Source, function: Function, arguments: Sequence[tuple[Any, ...]]
+    source: Source,
+    function: Function,
+    arguments: Sequence[tuple[Any, ...]],
+    *,
+    lazily: bool = False,
 ) -> list[Any]:
     """Return Dask's delayed ``function(rows, *arguments[b])`` of every block."""
     import dask
@@ -66,7 +78,7 @@ def delay_blocks(
             shared[id(value)] = dask.delayed(value, traverse=False)
         return shared[id(value)]
 
-    run = dask.delayed(_run_on, pure=False)
+    run = dask.delayed(_call if lazily else _run_on, pure=False)
     return [
         run(function, part if source.is_delayed else send(part), *map(send, given))
         for part, given in zip(source.parts, arguments, strict=True)
@@ -83,6 +95,10 @@ def quiet_graphs() -> Iterator[None]:
 
 def _run_on(function: Function, part: Any, *arguments: Any) -> Any:
     return function(read_part(part), *arguments)
+
+
+def _call(function: Function, part: Any, *arguments: Any) -> Any:
+    return function(part, *arguments)
 
 
 def _combine_all(combine: Callable[[Any, Any], Any], *results: Any) -> Any:

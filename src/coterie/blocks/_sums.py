@@ -16,6 +16,7 @@ from coterie.ensemble import Ensemble
 __all__ = [
     "SampleRows",
     "draw_objects",
+    "draw_sample",
     "fixed_point",
     "reduce_rows",
     "sample_rows",
@@ -79,6 +80,13 @@ def fixed_point(values: NDArray[np.float64], scale: float) -> NDArray[np.int64]:
 def draw_objects(n_objects: int, n_drawn: int, seed: int) -> NDArray[np.int64]:
     """Return objects drawn at random with replacement, in order."""
     return np.sort(np.random.default_rng(seed).integers(0, n_objects, n_drawn))
+
+
+def draw_sample(n_objects: int, n_drawn: int) -> NDArray[np.int64]:
+    """Return objects drawn at random, in rising order; always the same for the same numbers."""
+    if n_drawn >= n_objects:
+        return np.arange(n_objects)
+    return np.sort(np.random.default_rng(0).choice(n_objects, n_drawn, replace=False))
 
 
 def sample_rows(view: View, most: int, seed: int) -> SampleRows:

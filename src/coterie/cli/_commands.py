@@ -15,6 +15,7 @@ import typer
 from coterie.cli._options import (
     AsLabels,
     Chosen,
+    Dask,
     Destinations,
     Id,
     Jobs,
@@ -91,16 +92,20 @@ def cluster(
             help="Write what 'coterie predict' needs to put new rows into the clusters.",
         ),
     ] = None,
+    dask: Dask = None,
 ) -> None:
     """Cluster the rows of a table by the consensus of many clusterings.
 
     The result is one row per object: its name (or row number from 0), its cluster (0 is the
     largest), its confidence in [0, 1] and its known class if there is one. It goes to --output,
     to a pipe as CSV; on a terminal a summary is shown.
+
+    A folder of Parquet files, and a table over the memory limit, are read in blocks; --output is
+    then a folder of Parquet files, too.
     """
     from coterie.cli.cluster import cluster_table
 
-    cluster_table(data, table, preparing, parts, chosen, to, save_model=save_model)
+    cluster_table(data, table, preparing, parts, chosen, to, save_model=save_model, dask=dask)
 
 
 def predict(
@@ -153,15 +158,19 @@ def consense(
     chosen: Chosen,
     seed: Seed = 0,
     to: Destinations,
+    dask: Dask = None,
 ) -> None:
     """Find the consensus of clusterings that you already have.
 
     Every column of LABELS is one clustering; names of clusters may be numbers or text, and mean
     nothing across columns. The result is as that of 'coterie cluster'.
+
+    A folder of Parquet files, and a table over the memory limit, are read in blocks; --output is
+    then a folder of Parquet files, too.
     """
     from coterie.cli.consense import consense_labels
 
-    consense_labels(labels, table, chosen, to, seed=seed)
+    consense_labels(labels, table, chosen, to, seed=seed, dask=dask)
 
 
 def choose(

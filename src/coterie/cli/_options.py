@@ -118,6 +118,15 @@ Transpose = Annotated[
         "column of --id, or else a first column of text, has the names of the features.",
     ),
 ]
+Dask = Annotated[
+    str | None,
+    _input(
+        "--dask",
+        metavar="ADDRESS",
+        help="Work in blocks on a Dask cluster: the address of its scheduler, or local (local:4 "
+        "for four workers) to start one here. --output is then a folder.",
+    ),
+]
 Output = Annotated[
     Path | None,
     _output(

@@ -7,6 +7,7 @@ from pathlib import Path
 from coterie._model_file import check_can_be_saved
 from coterie._model_file import save_model as write_model
 from coterie.cli._bases import base_estimators
+from coterie.cli._blocks import BlockRun, cluster_in_blocks, refuse_in_blocks, why_in_blocks
 from coterie.cli._console import Notes, step
 from coterie.cli._errors import InputError, refused_input
 from coterie.cli._input import read_input
@@ -27,8 +28,15 @@ def cluster_table(
     *,
     save_model: Path | None = None,
     labels_to_pipe: bool = True,
+    dask: str | None = None,
 ) -> None:
     """Cluster a table with the options of the command, and deliver the results."""
+    why = why_in_blocks(data, dask)
+    if why is not None:
+        refuse_in_blocks(save_model=save_model, impute=preparing.impute)
+        run = BlockRun(data, table, to, parts.checkpoint, dask, parts.seed, why)
+        cluster_in_blocks(run, parts, preparing, chosen)
+        return
     notes = Notes(quiet=to.quiet)
     check_destinations(to, data)
     check_writable(save_model, "--save-model", (".npz",))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from coterie.cli._blocks import BlockRun, consense_in_blocks, why_in_blocks
 from coterie.cli._console import Notes, step
 from coterie.cli._input import read_input
 from coterie.cli._options import Chosen, Destinations, Preparing, TableOptions
@@ -21,8 +22,13 @@ def consense_labels(
     *,
     seed: int = 0,
     labels_to_pipe: bool = True,
+    dask: str | None = None,
 ) -> None:
     """Find the consensus with the options of the command, and deliver the results."""
+    why = why_in_blocks(labels, dask)
+    if why is not None:
+        consense_in_blocks(BlockRun(labels, table, to, None, dask, seed, why), chosen)
+        return
     notes = Notes(quiet=to.quiet)
     check_destinations(to, labels)
     consensus = make_consensus(chosen)

@@ -28,7 +28,7 @@ from coterie.cli._tables import (
 )
 from coterie.preparation import TablePreparation
 
-__all__ = ["predict_table"]
+__all__ = ["features_of_table", "predict_table"]
 
 
 def predict_table(
@@ -68,16 +68,24 @@ def predict_table(
 
 def _features(table: Table, saved: SavedModel) -> NDArray[np.float64]:
     """Return the features of the model from the columns of a table."""
-    preparation = dict(saved.preparation or {})
+    n_features = saved.generator.n_features_in_
+    names = saved.feature_names or table.frame.columns[:n_features]
+    X = features_of_table(table, names, saved.preparation)
+    if X.shape[1] != n_features:
+        raise InputError(f"{table.name} must have the {n_features} columns of the model.")
+    return X
+
+
+def features_of_table(
+    table: Table, names: list[str], given: dict[str, Any] | None
+) -> NDArray[np.float64]:
+    """Return the features of a table, prepared as another one was."""
+    preparation = dict(given or {})
     if "expression" in preparation:
         table = prepare_expression(table, preparation.pop("expression"))
     if "table" in preparation:
         return _prepared(table, preparation)
-    n_features = saved.generator.n_features_in_
-    names = saved.feature_names or table.frame.columns[:n_features]
     X = _numbers(table, _known(table, names))
-    if X.shape[1] != n_features:
-        raise InputError(f"{table.name} must have the {n_features} columns of the model.")
     if preparation:
         X = (X - preparation["mean"]) / preparation["scale"]
     return X

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from coterie._methods import METHODS, LazyClasses, class_names
 
 if TYPE_CHECKING:
-    from coterie.consensus._base import BaseConsensus
+    from coterie.consensus._base import BaseConsensus as BaseConsensus
 
 __all__ = ["CONSENSUS", *class_names()]
 
@@ -19,10 +19,14 @@ CONSENSUS: "Mapping[str, type[BaseConsensus]]" = LazyClasses(METHODS)
 
 def __getattr__(name: str) -> Any:
     names = class_names()
+    if name == "BaseConsensus":  # for methods of one's own
+        from coterie.consensus import _base
+
+        return _base.BaseConsensus
     if name not in names:
         raise AttributeError(f"module 'coterie.consensus' has no attribute {name!r}")
     return CONSENSUS[names[name]]
 
 
 def __dir__() -> list[str]:
-    return sorted(["CONSENSUS", *class_names()])
+    return sorted(__all__)

@@ -20,13 +20,13 @@ from coterie._labels import order_by_size
 from coterie._limits import kernel_threads, limit_memory
 from coterie._notebook import FittedRepr
 from coterie._reading import check_table
-from coterie.blocks import LabelBlocks, Rule, as_label_blocks, is_blocks
+from coterie.blocks import LabelBlocks, Rule, as_label_blocks, draw_sample, is_blocks
 from coterie.consensus._in_blocks import (
     SAMPLE,
-    BlockColumn,
     Placement,
     SampleLabels,
     place_blocks,
+    results_of,
 )
 from coterie.consensus._parameters import Check, check_parameters, complete_docstring
 from coterie.consensus._unlabelled import (
@@ -163,12 +163,24 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         codes = self._encode(X)
-        labels = self._predict_codes(codes)
         if self.confidence_is_membership and "_placement" not in self.__dict__:
+            labels = self._predict_codes(codes)
             confidence = self.predict_proba(X)[np.arange(len(labels)), labels]
             # Memberships sum to 1 up to rounding, so one can be larger than 1 by the last bit.
             return np.where((codes >= 0).any(axis=1), np.minimum(confidence, 1.0), 0.0)
-        return self._votes.confidence_of_rows(codes, labels)
+        return self._predict_with_confidence(codes)[1]
+
+    def _predict_with_confidence(
+        self, codes: NDArray[np.int32]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return label and confidence, by votes, of encoded label rows."""
+        labels = self._predict_codes(codes)
+        return labels, self._votes.confidence_of_rows(codes, labels)
+
+    @property
+    def runs_on_blocks(self) -> bool:
+        """Whether all label rows count where they come in blocks, and not a sample of them."""
+        return type(self)._fit_blocks is not BaseConsensus._fit_blocks
 
     def _fit_in_blocks(self, blocks: LabelBlocks) -> Self:
         """Find the consensus of label rows in blocks."""
@@ -184,10 +196,8 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
         self._votes = placement.votes
         self.n_clusters_ = len(placement.sizes)
         self._name_parts(placement.rank)
-        results: list[Any] = [BlockColumn(blocks, placement, which) for which in (0, 1)]
-        if blocks.source.is_delayed:
-            results = [column.to_dask() for column in results]
-        self.labels_, self.confidence_ = results
+        self._results = results_of(blocks, placement)
+        self.labels_, self.confidence_ = (self._results.column(which) for which in (0, 1))
         n_without = blocks.n_rows - blocks.n_objects
         if n_without:
             warnings.warn(
@@ -214,13 +224,11 @@ class BaseConsensus(FittedRepr, ClusterMixin, BaseEstimator):
         """
         n = blocks.n_objects
         n_drawn = min(n, SAMPLE)
-        objects = np.sort(np.random.default_rng(0).choice(n, n_drawn, replace=False))
+        objects = draw_sample(n, n_drawn)
         self.sample_fit_ = clone(self).fit(blocks.sample(objects))
         self._say_sampled(n_drawn, n)
-        labels = self.sample_fit_.labels_
         n_parts = self.sample_fit_.n_clusters_
-        votes = ClusterVotes.count_rows(blocks.take(objects), labels, blocks.offsets, n_parts)
-        return SampleLabels(objects, labels, votes), n_parts
+        return SampleLabels.of(blocks, objects, self.sample_fit_.labels_, n_parts), n_parts
 
     def _say_sampled(self, n_drawn: int, n: int) -> None:
         if n_drawn < n:

@@ -7,27 +7,26 @@ for. No step holds more than one block of rows in a process.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from coterie._checks import as_seed
 from coterie._graphs import cut_blocks
 from coterie._kernels.clusters import count_parts
 from coterie._kernels.support import tally
-from coterie.blocks import LabelBlocks, Rule
+from coterie.blocks import LabelBlocks, Results, Rule, on_all_codes
 from coterie.consensus._votes import ClusterVotes
 
 __all__ = [
-    "BlockColumn",
     "MetaClusters",
     "Placement",
     "SampleLabels",
     "cut_in_blocks",
     "label_rows",
     "place_blocks",
+    "results_of",
 ]
 
 SAMPLE = 20_000
@@ -42,6 +41,22 @@ class SampleLabels(NamedTuple):
     labels: NDArray[np.int64]
     """(m,)."""
     votes: ClusterVotes
+
+    @classmethod
+    def of(
+        cls,
+        blocks: LabelBlocks,
+        objects: NDArray[np.int64],
+        labels: NDArray[np.int64],
+        n_clusters: int,
+    ) -> SampleLabels:
+        """Count the votes of a sample; objects with the label -1 are not part of it."""
+        kept = labels >= 0
+        objects, labels = objects[kept], labels[kept]
+        rows = blocks.take(objects)
+        return cls(
+            objects, labels, ClusterVotes.count_rows(rows, labels, blocks.offsets, n_clusters)
+        )
 
     def __call__(self, codes: NDArray[np.int32], start: int) -> NDArray[np.int64]:
         """Return the cluster of each row."""
@@ -145,10 +160,10 @@ def label_rows(
     return labels, confidence
 
 
-def _label_column(
-    codes: NDArray[np.int32], start: int, placement: Placement, which: int
-) -> NDArray[Any]:
-    return label_rows(codes, start, placement)[which]
+def results_of(blocks: LabelBlocks, placement: Placement) -> Results:
+    """Return labels and confidence of all rows, computed when they are asked for."""
+    given = blocks.arguments(label_rows, placement)
+    return Results(blocks.source, on_all_codes, given)
 
 
 def _count(
@@ -168,50 +183,3 @@ def _count(
 
 def _join_counts(left: Any, right: Any) -> Any:
     return np.minimum(left[0], right[0]), *(a + b for a, b in zip(left[1:], right[1:], strict=True))
-
-
-class BlockColumn:
-    """Labels or confidence of all rows, computed block by block when they are asked for.
-
-    Parameters
-    ----------
-    blocks : LabelBlocks
-    placement : Placement
-    which : {0, 1}
-        0 for labels, 1 for confidence.
-    """
-
-    def __init__(self, blocks: LabelBlocks, placement: Placement, which: int) -> None:
-        self._blocks, self._placement, self._which = blocks, placement, which
-        self.shape = (blocks.n_rows,)
-        self.dtype = np.dtype(np.float64 if which else np.int64)
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __repr__(self) -> str:
-        what = "confidence" if self._which else "labels"
-        n_blocks = len(self._blocks.source.parts)
-        return f"BlockColumn({what} of {len(self)} objects in {n_blocks} blocks)"
-
-    def __iter__(self) -> Iterator[NDArray[Any]]:
-        """Yield the values block by block."""
-        return self._blocks.iterate(_label_column, self._placement, self._which)
-
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        if copy is False:
-            raise ValueError("the values are computed when they are asked for: copy=False cannot")
-        return np.concatenate(list(self)).astype(dtype or self.dtype, copy=False)
-
-    def to_dask(self) -> Any:
-        """Return a Dask array; nothing is computed yet."""
-        import dask.array
-
-        values = self._blocks.delay(_label_column, self._placement, self._which)
-        lengths = self._blocks.source.lengths
-        return dask.array.concatenate(
-            [
-                dask.array.from_delayed(value, (length,), self.dtype)
-                for value, length in zip(values, lengths, strict=True)
-            ]
-        )

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coterie._about import MethodWords
-from coterie._graphs import as_seed, draw_rows, fill_empty_parts
+from coterie._graphs import as_seed, fill_empty_parts, most_rows
 from coterie._kernels.clusters import add_rows
 from coterie._kernels.label_tables import sum_members
 from coterie._progress import track_progress
+from coterie.blocks import (
+    LabelBlocks,
+    Lookup,
+    Rule,
+    fixed_point,
+    sample_rows,
+    scale_for,
+    sum_rows,
+)
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._parameters import one_of
 from coterie.ensemble import Ensemble
@@ -35,22 +44,44 @@ class LabelRows(NamedTuple):
         In a part that a partition did not see, it is the share in all rows.
         """
         votes = sum_members(self.rows, self.offsets, self.weights, parts, n_parts)
-        every = votes.sum(axis=1, keepdims=True)
-        sizes = np.diff(self.offsets)
-        seen = np.repeat(np.add.reduceat(votes, self.offsets[:-1], axis=0), sizes, axis=0)
-        all_seen = np.repeat(np.add.reduceat(every, self.offsets[:-1], axis=0), sizes, axis=0)
-        overall = every / np.maximum(all_seen, 1e-300)
-        return np.where(seen > 0, votes / np.maximum(seen, 1e-300), overall)
+        return label_shares(votes, self.offsets)
 
     def distances(self, shares: NDArray[np.float64], utility: str) -> NDArray[np.float64]:
         """Return (p, k): the distance of each row to each part, over the labels it has."""
-        if utility == "entropy":
-            table = -np.log(np.maximum(shares, np.finfo(np.float64).tiny))
-        else:
-            squares = np.add.reduceat(shares**2, self.offsets[:-1], axis=0)
-            table = 1.0 - 2.0 * shares + np.repeat(squares, np.diff(self.offsets), axis=0)
+        table = distance_table(shares, self.offsets, utility)
         found: NDArray[np.float64] = add_rows(self.rows, self.offsets, table)
         return found
+
+
+def label_shares(votes: NDArray[Any], offsets: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return (K, k): counts of labels in parts, over the labels of their partition in the part."""
+    every = votes.sum(axis=1, keepdims=True)
+    sizes = np.diff(offsets)
+    seen = np.repeat(np.add.reduceat(votes, offsets[:-1], axis=0), sizes, axis=0)
+    all_seen = np.repeat(np.add.reduceat(every, offsets[:-1], axis=0), sizes, axis=0)
+    overall = every / np.maximum(all_seen, 1e-300)
+    return np.where(seen > 0, votes / np.maximum(seen, 1e-300), overall)
+
+
+def distance_table(
+    shares: NDArray[np.float64], offsets: NDArray[np.int64], utility: str
+) -> NDArray[np.float64]:
+    """Return (K, k): what each label of a row adds to its distance to each part."""
+    if utility == "entropy":
+        return -np.log(np.maximum(shares, np.finfo(np.float64).tiny))
+    squares = np.add.reduceat(shares**2, offsets[:-1], axis=0)
+    return 1.0 - 2.0 * shares + np.repeat(squares, np.diff(offsets), axis=0)
+
+
+class NearestShares(NamedTuple):
+    """Puts a label row to the part at the smallest distance, the first of equal ones."""
+
+    offsets: NDArray[np.int64]
+    table: NDArray[np.float64]
+
+    def __call__(self, codes: NDArray[np.int32], start: int) -> NDArray[np.int64]:
+        """Return the part of each row."""
+        return np.argmin(add_rows(codes, self.offsets, self.table), axis=1)
 
 
 class Parts(NamedTuple):
@@ -110,18 +141,59 @@ def lloyd(
             return Parts(labels, shares, inertias)
 
 
+def settle(
+    view: Ensemble | LabelBlocks, shares: NDArray[np.float64], utility: str, max_iter: int
+) -> tuple[NearestShares, Parts]:
+    """Continue k-means with all label rows, until few objects change their part.
+
+    Every step is a pass over the rows: parts follow from the shares, and need not be kept.
+    """
+    offsets, n = view.offsets, view.n_objects
+    scale = scale_for(n, 710.0 * view.n_partitions)  # no label adds more to a distance
+    before = NearestShares(offsets, distance_table(shares, offsets, utility))
+    votes, _, _ = sum_rows(view, _count_votes, before, before, scale)
+    inertias: list[float] = []
+    while True:
+        shares = label_shares(votes, offsets)
+        rule = NearestShares(offsets, distance_table(shares, offsets, utility))
+        votes, moved, inertia = sum_rows(view, _count_votes, rule, before, scale)
+        inertias.append(float(inertia / scale))
+        before = rule
+        if moved <= _SETTLED * n or len(inertias) == max_iter:
+            return rule, Parts(np.empty(0, dtype=np.int64), shares, inertias)
+
+
+def _count_votes(
+    rows: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    rule: NearestShares,
+    before: NearestShares,
+    scale: float,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the labels in each part, the objects that changed it and the sum of distances."""
+    distances = add_rows(rows, rule.offsets, rule.table)
+    parts = np.argmin(distances, axis=1)
+    least = fixed_point(distances[np.arange(len(parts)), parts], scale)
+    votes = sum_members(rows, rule.offsets, counts.astype(np.float64), parts, distances.shape[1])
+    moved = counts[parts != before(rows, 0)].sum()
+    return votes.astype(np.int64), moved, counts @ least
+
+
 def cluster_label_rows(
-    ensemble: Ensemble, n_clusters: int, utility: str, n_init: int, max_iter: int, seed: int
-) -> tuple[NDArray[np.int64], Parts]:
-    """Return a label for each object, and what k-means found.
+    view: Ensemble | LabelBlocks,
+    n_clusters: int,
+    utility: str,
+    n_init: int,
+    max_iter: int,
+    seed: int,
+) -> tuple[Rule, Parts]:
+    """Return a rule that gives label rows their parts, and what k-means found.
 
     Where there are very many distinct rows, starts are compared on a sample of the objects.
     """
-    rows, counts, inverse = ensemble.patterns
+    rows, counts, is_whole = sample_rows(view, most_rows(n_clusters, n_clusters), seed)
     n_parts = min(int(n_clusters), len(rows))
-    chosen, hits = draw_rows(counts, n_parts, n_parts, seed)
-    sample = LabelRows(rows[chosen], hits.astype(np.float64), ensemble.offsets)
-    is_whole = len(chosen) == len(rows)
+    sample = LabelRows(rows, counts.astype(np.float64), view.offsets)
     settled = 0.0 if is_whole else _COMPARED
     random = np.random.default_rng(seed)
     best = None
@@ -133,11 +205,9 @@ def cluster_label_rows(
                 best = found
             done[0] += 1
     assert best is not None
-    if not is_whole:
-        data = LabelRows(rows, counts.astype(np.float64), ensemble.offsets)
-        start = np.argmin(data.distances(best.shares, utility), axis=1)
-        best = lloyd(data, start, n_parts, utility, max_iter, settled=_SETTLED)
-    return fill_empty_parts(best.labels, n_clusters, inverse=inverse), best
+    if is_whole:
+        return Lookup(rows, best.labels), best
+    return settle(view, best.shares, utility, max_iter)
 
 
 class KCC(BaseConsensus):
@@ -229,8 +299,21 @@ class KCC(BaseConsensus):
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        labels, found = cluster_label_rows(
-            ensemble,
+        rule, found = self._cluster(ensemble)
+        rows, _, inverse = ensemble.patterns
+        # The parts of distinct rows are known if there are few of them.
+        parts = found.labels if len(found.labels) else rule(rows, 0)
+        assert self.n_clusters is not None
+        return fill_empty_parts(parts, self.n_clusters, inverse=inverse)
+
+    def _fit_blocks(self, blocks: LabelBlocks) -> tuple[Rule, int]:
+        assert self.n_clusters is not None
+        return self._cluster(blocks)[0], self.n_clusters
+
+    def _cluster(self, view: Ensemble | LabelBlocks) -> tuple[Rule, Parts]:
+        assert self.n_clusters is not None
+        rule, found = cluster_label_rows(
+            view,
             self.n_clusters,
             self.utility,
             self.n_init,
@@ -239,4 +322,4 @@ class KCC(BaseConsensus):
         )
         self.inertia_, self.n_iter_ = found.inertias[-1], len(found.inertias)
         self.history_ = np.column_stack([np.arange(1, self.n_iter_ + 1), found.inertias])
-        return labels
+        return rule, found

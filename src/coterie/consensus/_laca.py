@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,16 +11,12 @@ from coterie._about import BOTH_SEEN, MethodWords
 from coterie._labels import order_by_size
 from coterie._linkage import Regime, Tree
 from coterie._progress import track_progress
+from coterie.blocks import LabelBlocks, Rule
 from coterie.consensus._base import BaseConsensus
 from coterie.consensus._curve import ClusterNumberCurve
 from coterie.consensus._laca_model import Model, Parameters, initial_parameters
-from coterie.consensus._laca_search import (
-    coarse_start,
-    improve,
-    tables_cut,
-    tables_step,
-    tree_step,
-)
+from coterie.consensus._laca_search import improve, tree_step
+from coterie.consensus._laca_tables import RowModel, TableSearch
 from coterie.consensus._parameters import number, one_of
 from coterie.ensemble import Ensemble
 
@@ -57,63 +53,135 @@ class Fit(NamedTuple):
     """The model of highest likelihood of all rounds, the first of equal ones."""
 
 
+class TablesFit(NamedTuple):
+    """Where the algorithm ended that works on tables."""
+
+    model: RowModel
+    parameters: Parameters
+    best: RowModel
+    """The model of highest likelihood of all rounds, the first of equal ones."""
+    history: list[Step]
+    n_iter: int
+    converged: bool
+
+    def in_memory(self, ensemble: Ensemble) -> Fit:
+        """Return the same with the labels of all objects."""
+        model, best = self.model.in_memory(ensemble), self.best.in_memory(ensemble)
+        return Fit(
+            model, self.parameters, self.parameters, None, self.history, self.converged, best
+        )
+
+
+class Rounds:
+    """The rounds of the algorithm: histories, the best model, and whether rounds repeat.
+
+    The parameters follow from the model alone, so a model seen before means that the rounds
+    between will repeat for ever: greedy merging is no exact step, and can cycle. Then the model of
+    highest likelihood in the cycle is returned, not converged.
+    """
+
+    def __init__(self) -> None:
+        self.history: list[Step] = []
+        self.models: list[Any] = []
+        self._keys: list[Any] = []
+
+    def add(self, step: Step, model: Any, key: Any) -> None:
+        """Keep a round; `key` is equal for equal models."""
+        self.history.append(step)
+        self.models.append(model)
+        self._keys.append(key)
+
+    def best(self, since: int = 0) -> Any:
+        """Return the model of highest likelihood, the first of equal ones."""
+        rounds = range(since, len(self.models))
+        return self.models[max(rounds, key=lambda t: (self.history[t].log_likelihood, -t))]
+
+    def repeated(self) -> int | None:
+        """Return the round whose model the last one repeats, or None."""
+        last = self._keys[-1]
+        for t, other in enumerate(self._keys[:-1]):
+            if np.array_equal(other, last):
+                return t
+        return None
+
+
 def latent_clusters(
     ensemble: Ensemble,
     *,
     ess: float,
     tol: float,
     max_iter: int,
-    multilevel: bool,
     regime: Regime = "auto",
 ) -> Fit:
-    """Alternate between the latent model and the reliabilities until these stop changing.
-
-    The parameters follow from the model alone, so a model seen before means that the rounds
-    between will repeat for ever: greedy merging is no exact step, and can cycle. Then the model
-    of highest likelihood in the cycle is returned, not converged.
-    """
+    """Alternate between the latent model and the reliabilities until these stop changing."""
     parameters = initial_parameters(ensemble, ess)
-    model = coarse_start(ensemble, parameters) if multilevel else None
-    tree: Tree | None = None
-    history: list[Step] = []
-    earlier: list[NDArray] = []
+    rounds = Rounds()
     for round_ in range(1, max_iter + 1):
         scored_with = parameters
         with track_progress(f"round {round_}"):
-            if model is not None and multilevel:
-                model = tables_step(ensemble, model, parameters)
-            else:
-                model, tree = tree_step(ensemble, parameters, regime=regime)
+            model, tree = tree_step(ensemble, parameters, regime=regime)
         pairs = model.pair_counts(ensemble)
         parameters = pairs.estimate(ess)
         change = parameters.distance(scored_with)
-        likelihood = pairs.log_likelihood(parameters)
-        if not history or likelihood > max(step.log_likelihood for step in history):
-            best = model
-        history.append(
-            Step(model.n_clusters, likelihood, change, "tables" if multilevel else "tree")
-        )
-        if change < tol:
-            return Fit(model, parameters, scored_with, tree, history, True, best)
         labels = _compact_labels(model.labels, model.n_clusters)
-        cycle = [t for t, other in enumerate(earlier) if np.array_equal(other, labels)]
-        earlier.append(labels)
-        if cycle:
-            rounds = range(cycle[0], len(earlier))
-            top = max(rounds, key=lambda t: (history[t].log_likelihood, -t))
-            model = Model.of(ensemble, earlier[top].astype(np.int64))
+        step = Step(model.n_clusters, pairs.log_likelihood(parameters), change, "tree")
+        rounds.add(step, labels, labels)
+        if change < tol:
+            break
+        cycle = rounds.repeated()
+        if cycle is not None:
+            model = Model.of(ensemble, rounds.best(cycle).astype(np.int64))
             parameters = model.pair_counts(ensemble).estimate(ess)
             break
-    assert model is not None  # max_iter is at least 1
-    return Fit(model, parameters, scored_with, tree, history, False, best)
+    best = Model.of(ensemble, rounds.best().astype(np.int64))
+    converged = change < tol
+    return Fit(model, parameters, scored_with, tree, rounds.history, converged, best)
+
+
+def latent_clusters_by_tables(
+    view: Ensemble | LabelBlocks,
+    *,
+    n_clusters: int | None,
+    ess: float,
+    tol: float,
+    max_iter: int,
+) -> TablesFit:
+    """Do the same by passes over the label rows, and cut to a number of clusters."""
+    search = TableSearch(view)
+    parameters = initial_parameters(view, ess)
+    model = search.first_model(parameters)
+    rounds = Rounds()
+    for round_ in range(1, max_iter + 1):
+        scored_with = parameters
+        with track_progress(f"round {round_}"):
+            model = search.step(model, parameters)
+        pairs = model.tables.pair_counts(view)
+        parameters = pairs.estimate(ess)
+        change = parameters.distance(scored_with)
+        step = Step(model.n_clusters, pairs.log_likelihood(parameters), change, "tables")
+        rounds.add(step, model, model.key())
+        if change < tol:
+            break
+        cycle = rounds.repeated()
+        if cycle is not None:
+            model = rounds.best(cycle)
+            parameters = model.tables.pair_counts(view).estimate(ess)
+            break
+    history, best = rounds.history, rounds.best()
+    n_iter = len(history)
+    if n_clusters is not None:
+        model = best = search.cut(model, scored_with, n_clusters)
+        pairs = model.tables.pair_counts(view)
+        parameters = pairs.estimate(ess)
+        distance = parameters.distance(scored_with)
+        history = [*history, Step(n_clusters, pairs.log_likelihood(parameters), distance, "cut")]
+    return TablesFit(model, parameters, best, history, n_iter, change < tol)
 
 
 def cut_to(ensemble: Ensemble, fit: Fit, n_clusters: int, ess: float) -> Fit:
     """Return k-LACA: the last tree cut into `n_clusters`, whatever the sign of the links."""
-    if fit.tree is not None:
-        model = Model.of(ensemble, fit.tree.cut(n_clusters))
-    else:
-        model = tables_cut(ensemble, fit.model, fit.scored_with, n_clusters)
+    assert fit.tree is not None
+    model = Model.of(ensemble, fit.tree.cut(n_clusters))
     pairs = model.pair_counts(ensemble)
     parameters = pairs.estimate(ess)
     step = Step(
@@ -211,8 +279,8 @@ class LACA(BaseConsensus):
     solver : {'auto', 'tree', 'multilevel'}, default='auto'
         'tree' is the paper's algorithm. 'multilevel' starts from groups of objects that the
         most informative partitions put together, and merges and moves by tables of labels, in time
-        O(n L k) for each round and memory linear in the size of the ensemble. 'auto' takes the
-        tree up to 20,000 distinct label rows.
+        O(n L k) for each round and memory linear in the size of the ensemble; equal label rows
+        stay together. 'auto' takes the tree up to 20,000 distinct label rows.
 
     Attributes
     ----------
@@ -326,36 +394,74 @@ class LACA(BaseConsensus):
         self.n_jobs = n_jobs
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        fit = latent_clusters(
-            ensemble,
-            ess=self.ess,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            multilevel=self._is_multilevel(ensemble),
-            regime=self.regime,
-        )
-        self.n_iter_ = len(fit.history)
-        self.converged_ = fit.converged
-        if self.n_clusters is not None:
-            fit = cut_to(ensemble, fit, self.n_clusters, self.ess)
+        if self._is_multilevel(ensemble):
+            found = self._fit_tables(ensemble)
+            fit = found.in_memory(ensemble)
+        else:
+            fit = latent_clusters(
+                ensemble,
+                ess=self.ess,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                regime=self.regime,
+            )
+            self.n_iter_ = len(fit.history)
+            self.converged_ = fit.converged
+            if self.n_clusters is not None:
+                fit = cut_to(ensemble, fit, self.n_clusters, self.ess)
         if self.refine:
             fit = refined(ensemble, fit, ess=self.ess, fixed=self.n_clusters is not None)
-        self.rounds_ = fit.history
-        likelihoods = [step.log_likelihood for step in fit.history]
-        self.history_ = np.column_stack([np.arange(1, len(likelihoods) + 1), likelihoods])
+        self._keep_rounds(fit.history)
         self.rho_, self.r_ = fit.parameters
         self.weights_ = np.column_stack([fit.parameters.together, fit.parameters.apart])
         self.log_likelihood_ = fit.model.pair_counts(ensemble).log_likelihood(fit.parameters)
         self._keep_tree(ensemble, fit)
         return fit.model.labels
 
+    def _fit_tables(self, view: Ensemble | LabelBlocks) -> TablesFit:
+        fit = latent_clusters_by_tables(
+            view,
+            n_clusters=self.n_clusters,
+            ess=self.ess,
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
+        self.n_iter_, self.converged_ = fit.n_iter, fit.converged
+        return fit
+
+    def _fit_blocks(self, blocks: LabelBlocks) -> tuple[Rule, int]:
+        if self.solver == "tree" or (self.solver == "auto" and blocks.n_objects <= TREE_MOST):
+            return super()._fit_blocks(blocks)
+        if self.refine:
+            raise ValueError("refine must be False where rows come in blocks: it moves objects.")
+        fit = self._fit_tables(blocks)
+        self._keep_rounds(fit.history)
+        self.rho_, self.r_ = fit.parameters
+        self.weights_ = np.column_stack([fit.parameters.together, fit.parameters.apart])
+        pairs = fit.model.tables.pair_counts(blocks)
+        self.log_likelihood_ = pairs.log_likelihood(fit.parameters)
+        self._forget_tree()
+        return fit.model.rule, fit.model.n_clusters
+
+    def _forget_tree(self) -> None:
+        self.linkage_: NDArray[np.float64] | None = None
+        self.cut_height_: float | None = None
+        self.n_clusters_curve_: ClusterNumberCurve | None = None
+
+    def _keep_rounds(self, rounds: list[Step]) -> None:
+        self.rounds_ = rounds
+        likelihoods = [step.log_likelihood for step in rounds]
+        self.history_ = np.column_stack([np.arange(1, len(likelihoods) + 1), likelihoods])
+
     def _is_multilevel(self, ensemble: Ensemble) -> bool:
         if self.solver == "auto":
             return ensemble.n_objects > TREE_MOST and len(ensemble.patterns.counts) > TREE_MOST
-        return self.solver == "multilevel"
+        # Equal rows are always together by tables: with few of them, a tree is needed.
+        n_rows = len(ensemble.patterns.counts)
+        return self.solver == "multilevel" and n_rows >= (self.n_clusters or 1)
 
     def _keep_tree(self, ensemble: Ensemble, fit: Fit) -> None:
-        self.linkage_ = self.cut_height_ = self.n_clusters_curve_ = None
+        self._forget_tree()
         if fit.tree is None:
             return
         scored = fit.scored_with

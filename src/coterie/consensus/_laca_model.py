@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.blocks import LabelBlocks
 from coterie.ensemble import Ensemble
 
 if TYPE_CHECKING:
@@ -116,14 +117,14 @@ class Model(NamedTuple):
         """Number of clusters."""
         return len(self.sizes)
 
-    def tables(self, ensemble: Ensemble, parameters: Parameters) -> Tables:
+    def tables(self, ensemble: Ensemble | LabelBlocks, parameters: Parameters) -> Tables:
         """Return what the kernels need to score label rows with the clusters."""
         from coterie._kernels.laca import Tables
 
         gain, apart = parameters.gain, parameters.apart
         return Tables(gain, apart, ensemble.offsets, self.counts, self.seen, self.sizes)
 
-    def pair_counts(self, ensemble: Ensemble) -> PairCounts:
+    def pair_counts(self, ensemble: Ensemble | LabelBlocks) -> PairCounts:
         """Count pairs against each partition."""
         starts = ensemble.offsets[:-1]
         n11 = np.add.reduceat(_pairs(self.counts).sum(axis=1), starts)
@@ -157,7 +158,9 @@ class Model(NamedTuple):
         name = np.cumsum(used) - 1
         return Model(name[self.labels], self.counts[:, used], self.seen[:, used], self.sizes[used])
 
-    def pair_scores(self, ensemble: Ensemble, parameters: Parameters) -> NDArray[np.float64]:
+    def pair_scores(
+        self, ensemble: Ensemble | LabelBlocks, parameters: Parameters
+    ) -> NDArray[np.float64]:
         """Return (k, k): the sum of scores of all pairs of objects across two clusters."""
         gain = np.repeat(parameters.gain, ensemble.n_clusters)
         scores = self.counts.T @ (gain[:, None] * self.counts)
@@ -165,7 +168,7 @@ class Model(NamedTuple):
         return (scores + scores.T) / 2  # the two products round differently
 
 
-def initial_parameters(ensemble: Ensemble, ess: float) -> Parameters:
+def initial_parameters(ensemble: Ensemble | LabelBlocks, ess: float) -> Parameters:
     """Return the parameters (10), (11), which take every partition as equally plausible.
 
     For each two partitions e, f the tables of e hold their contingency table, over

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from coterie._about import MethodWords
 from coterie._checks import check_random_state
+from coterie._graphs import most_rows
 from coterie._labels import first_appearance
 from coterie._progress import track_progress
+from coterie.blocks import LabelBlocks, Rule, fixed_point, sample_rows, scale_for, sum_rows
 from coterie.consensus._soft import (
     SoftConsensus,
-    draw_seeds,
+    nearest_seeds,
     warn_of_empty_clusters,
 )
 from coterie.ensemble import Ensemble
@@ -21,6 +23,7 @@ from coterie.ensemble import Ensemble
 __all__ = ["MixtureModel"]
 
 _DIGITS = 12  # by which memberships are compared: what is equal but for rounding is a tie
+_SAMPLE_SEED = 0  # of the sample that starts see where there are very many distinct rows
 _IMPOSSIBLE = -700.0  # log-probability, in prediction, of what never occurred in a component
 
 
@@ -43,38 +46,109 @@ class Start(NamedTuple):
     converged: bool
 
 
-def maximize(ensemble: Ensemble, resp: NDArray[np.float64]) -> Components:
+class WeightedRows(NamedTuple):
+    """Distinct label rows, how many objects have each, and where clusters start in tables."""
+
+    rows: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+
+
+def maximize(data: WeightedRows, resp: NDArray[np.float64]) -> Components:
     """Return the parameters of highest likelihood for given responsibilities."""
     from coterie._kernels.mixture import tally
 
-    patterns = ensemble.patterns
-    offsets = ensemble.offsets
-    table, totals = tally(patterns.labels, offsets, patterns.counts.astype(np.float64), resp)
-    shares = np.empty_like(table)
-    for e, (k, total) in enumerate(zip(ensemble.n_clusters, totals, strict=True)):
-        block = table[offsets[e] : offsets[e + 1]]
-        # A component of which the partition saw nothing: any label is as good as another.
-        shares[offsets[e] : offsets[e + 1]] = np.where(
-            total > 0, block / np.where(total > 0, total, 1.0), 1.0 / k
-        )
-    weights = patterns.counts @ resp / ensemble.n_objects
+    rows, counts, offsets = data
+    table, totals = tally(rows, offsets, counts.astype(np.float64), resp)
+    return _parameters(table, totals, counts @ resp / counts.sum(), offsets)
+
+
+def _parameters(
+    table: NDArray[np.float64],
+    totals: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+) -> Components:
+    """Return the parameters for the weight of components in clusters, partitions and in all."""
+    sizes = np.diff(offsets)
+    total = np.repeat(totals, sizes, axis=0)
+    # A component of which the partition saw nothing: any label is as good as another.
+    even = np.repeat(1.0 / sizes, sizes)[:, None]
+    shares = np.where(total > 0, table / np.where(total > 0, total, 1.0), even)
     with np.errstate(divide="ignore"):
         return Components(np.log(weights), np.log(shares))
 
 
-def climb(ensemble: Ensemble, resp: NDArray[np.float64], *, tol: float, max_iter: int) -> Start:
+def climb(data: WeightedRows, resp: NDArray[np.float64], *, tol: float, max_iter: int) -> Start:
     """Alternate the steps of EM from given responsibilities until the likelihood stands still."""
     from coterie._kernels.mixture import expect
 
-    patterns = ensemble.patterns
+    rows, counts, offsets = data
     reached: list[float] = []
     for _ in range(max_iter):
-        components = maximize(ensemble, resp)
-        resp, likelihood = expect(patterns.labels, ensemble.offsets, *components)
-        reached.append(float(patterns.counts @ likelihood))
-        if len(reached) > 1 and reached[-1] - reached[-2] <= tol * ensemble.n_objects:
+        components = maximize(data, resp)
+        resp, likelihood = expect(rows, offsets, *components)
+        reached.append(float(counts @ likelihood))
+        if len(reached) > 1 and reached[-1] - reached[-2] <= tol * counts.sum():
             return Start(components, resp, reached, True)
     return Start(components, resp, reached, False)
+
+
+def climb_in_passes(
+    view: Ensemble | LabelBlocks, components: Components, *, tol: float, max_iter: int
+) -> Start:
+    """Continue EM with all label rows, a pass over them for each step."""
+    n = view.n_objects
+    scale, log_scale = scale_for(n, 1.0), scale_for(n, -_IMPOSSIBLE * (view.n_partitions + 2))
+    reached: list[float] = []
+    converged = False
+    for _ in range(max_iter):
+        table, totals, weights, likelihood = sum_rows(
+            view, _em_step, view.offsets, components, scale, log_scale
+        )
+        reached.append(float(likelihood / log_scale))
+        if len(reached) > 1 and reached[-1] - reached[-2] <= tol * n:
+            converged = True
+            break
+        found = _parameters(table / scale, totals / scale, weights / (scale * n), view.offsets)
+        components = _possible(found)
+    return Start(components, np.empty((0, len(components.log_weights))), reached, converged)
+
+
+def _possible(components: Components) -> Components:
+    """Give what never occurred in a component a very small probability."""
+    return Components(*(np.maximum(values, _IMPOSSIBLE) for values in components))
+
+
+def _em_step(
+    rows: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    components: Components,
+    scale: float,
+    log_scale: float,
+) -> tuple[NDArray[np.int64], ...]:
+    """Return the sums of one step in fixed point: tables, weights and log-likelihood."""
+    from coterie._kernels.mixture import expect, tally
+
+    resp, likelihood = expect(rows, offsets, *components)
+    fixed = fixed_point(resp, scale)
+    table, totals = tally(rows, offsets, counts, fixed)
+    return table, totals, counts @ fixed, counts @ fixed_point(likelihood, log_scale)
+
+
+class MostProbable(NamedTuple):
+    """Puts a label row to the component that is most probable, the first of equal ones."""
+
+    offsets: NDArray[np.int64]
+    components: Components
+
+    def __call__(self, codes: NDArray[np.int32], start: int) -> NDArray[np.int64]:
+        """Return the component of each row."""
+        from coterie._kernels.mixture import expect
+
+        resp = expect(codes, self.offsets, *self.components)[0]
+        return np.argmax(np.round(resp, _DIGITS), axis=1)
 
 
 class MixtureModel(SoftConsensus):
@@ -203,30 +277,50 @@ class MixtureModel(SoftConsensus):
         self.random_state = random_state
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+        return self._keep(ensemble, self._maximize(ensemble))
+
+    def _maximize(self, view: Ensemble | LabelBlocks) -> Start:
+        """Return the best start; where there are very many rows, starts see a sample of them."""
         random = check_random_state(self.random_state)
+        most = most_rows(self.n_clusters, self.n_clusters)
+        rows, counts, is_whole = sample_rows(view, most, _SAMPLE_SEED)
+        data = WeightedRows(rows, counts, view.offsets)
         best = None
         reached = []
         with track_progress("starts", self.n_init) as done:
             for _ in range(self.n_init):
-                resp = np.eye(self.n_clusters)[draw_seeds(ensemble, self.n_clusters, random)]
-                start = climb(ensemble, resp, tol=self.tol, max_iter=self.max_iter)
+                seeds = nearest_seeds(rows, counts, self.n_clusters, random)
+                resp = np.eye(self.n_clusters)[seeds]
+                start = climb(data, resp, tol=self.tol, max_iter=self.max_iter)
                 reached.append(start.log_likelihoods[-1])
                 if best is None or reached[-1] > best.log_likelihoods[-1]:
                     best = start
                 done[0] += 1
         assert best is not None  # n_init is at least 1
+        if not is_whole:
+            components = _possible(best.components)
+            best = climb_in_passes(view, components, tol=self.tol, max_iter=self.max_iter)
         self.log_likelihoods_ = np.array(reached)
         self.log_likelihood_ = best.log_likelihoods[-1]
         self.n_iter_ = len(best.log_likelihoods)
         self.converged_ = best.converged
         self.history_ = np.column_stack([np.arange(1, self.n_iter_ + 1), best.log_likelihoods])
-        return self._keep(ensemble, best)
+        return best
+
+    def _fit_blocks(self, blocks: LabelBlocks) -> tuple[Rule, int]:
+        components = self._maximize(blocks).components
+        return MostProbable(blocks.offsets, components), self.n_clusters
 
     def _keep(self, ensemble: Ensemble, best: Start) -> NDArray[np.int64]:
         """Put the components in the order of their clusters; return labels."""
+        from coterie._kernels.mixture import expect
+
         n_components = len(best.components.log_weights)
-        inverse = ensemble.patterns.inverse
-        chosen = np.argmax(np.round(best.resp, _DIGITS), axis=1)[inverse]
+        rows, _, inverse = ensemble.patterns
+        resp = best.resp
+        if len(resp) < len(rows):  # the passes do not keep it
+            resp = expect(rows, ensemble.offsets, *best.components)[0]
+        chosen = np.argmax(np.round(resp, _DIGITS), axis=1)[inverse]
         sizes = np.bincount(chosen, minlength=n_components)
         order = np.lexsort((first_appearance(chosen, n_components), -sizes))
         n_found = int((sizes > 0).sum())
@@ -237,7 +331,7 @@ class MixtureModel(SoftConsensus):
         )
         # Ties between components go by their old numbers, here and in prediction.
         self._tie_order = order
-        self.membership_ = best.resp[:, order][inverse]
+        self.membership_ = resp[:, order][inverse]
         rank = np.empty(n_components, dtype=np.int64)
         rank[order] = np.arange(n_components)
         return rank[chosen]

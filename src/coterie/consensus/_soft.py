@@ -22,6 +22,7 @@ __all__ = [
     "draw_memberships",
     "draw_seeds",
     "largest_cluster_first",
+    "nearest_seeds",
     "run_starts",
     "soften",
     "warn_of_empty_clusters",
@@ -80,9 +81,18 @@ def draw_seeds(
     two rows is the share of partitions that put them apart. With fewer distinct rows than
     clusters, the last clusters stay empty.
     """
+    return nearest_seeds(*ensemble.patterns[:2], n_clusters, random)
+
+
+def nearest_seeds(
+    rows: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    n_clusters: int,
+    random: np.random.RandomState | np.random.Generator,
+) -> NDArray[np.int64]:
+    """Do what `draw_seeds` says with weighted distinct rows."""
     from coterie._kernels.mixture import mean_disagreement
 
-    rows, counts, _ = ensemble.patterns
     nearest = np.zeros(len(rows), dtype=np.int64)
     distance = np.full(len(rows), np.inf)
     odds = counts.astype(np.float64)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._labels import order_by_size
 from coterie._linkage import Tree
-from coterie.blocks import LabelBlocks, Rule
+from coterie.blocks import LabelBlocks, Rule, draw_sample
 from coterie.consensus._base import BaseConsensus, check_n_clusters
 from coterie.consensus._in_blocks import SampleLabels
 from coterie.consensus._votes import ClusterVotes
@@ -20,7 +20,6 @@ __all__ = ["MAX_OBJECTS", "TreeConsensus"]
 
 MAX_OBJECTS = 20_000
 """Default of `max_objects`."""
-_SEED = 0  # of the sample
 
 
 class TreeConsensus(BaseConsensus):
@@ -65,25 +64,24 @@ class TreeConsensus(BaseConsensus):
             )
         return self._cut(tree, self.n_clusters, ensemble)
 
+    @property
+    def runs_on_blocks(self) -> bool:
+        """Whether all label rows count where they come in blocks, and not a sample of them."""
+        return type(self)._fit_blocks is not TreeConsensus._fit_blocks
+
     def _fit_blocks(self, blocks: LabelBlocks) -> tuple[Rule, int]:
         """Cut the tree of a sample, the one that `max_objects` draws in memory."""
         if type(self)._fit is not TreeConsensus._fit:
             return super()._fit_blocks(blocks)
-        self._check_tree_parameters()
         n = blocks.n_objects
         n_drawn = min(n, self.max_objects or MAX_OBJECTS)
-        self.sample_ = _draw(n, n_drawn) if n_drawn < n else np.arange(n)
+        self.sample_ = draw_sample(n, n_drawn)
         self._say_sampled(n_drawn, n)
         check_n_clusters(self, self.n_clusters, n_drawn)
         tree = self._grow(blocks.sample(self.sample_))
         self.linkage_ = tree.to_scipy(1.0 - tree.link)
         labels = _cut_large(tree, self.n_clusters, self.min_share)
-        kept = labels >= 0
-        objects, labels = self.sample_[kept], labels[kept]
-        votes = ClusterVotes.count_rows(
-            blocks.take(objects), labels, blocks.offsets, self.n_clusters
-        )
-        return SampleLabels(objects, labels, votes), self.n_clusters
+        return SampleLabels.of(blocks, self.sample_, labels, self.n_clusters), self.n_clusters
 
     def _keep_and_cut(self, tree: Tree) -> NDArray[np.int64]:
         """Keep a tree of all objects, heights being 1 - similarity, and return its clusters."""
@@ -133,8 +131,4 @@ def _draw_sample(ensemble: Ensemble, max_objects: int | None) -> NDArray[np.int6
         return None
     if len(ensemble.patterns.counts) <= max_objects:
         return None
-    return _draw(ensemble.n_objects, max_objects)
-
-
-def _draw(n_objects: int, n_drawn: int) -> NDArray[np.int64]:
-    return np.sort(np.random.default_rng(_SEED).choice(n_objects, n_drawn, replace=False))
+    return draw_sample(ensemble.n_objects, max_objects)

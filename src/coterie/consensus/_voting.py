@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, NamedTuple
+from itertools import pairwise
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from coterie._about import MethodWords
+from coterie._kernels.support import tally
 from coterie._labels import first_appearance, order_by_size
 from coterie._linkage import average_tree
 from coterie._progress import track_progress
+from coterie.blocks import LabelBlocks, Rule, draw_sample, fixed_point, scale_for
+from coterie.consensus._in_blocks import SAMPLE, SampleLabels
 from coterie.consensus._parameters import one_of
 from coterie.consensus._soft import SoftConsensus, warn_of_empty_clusters
 from coterie.ensemble import Ensemble
+from coterie.metrics._tables import Tables, nmi_of
 
 __all__ = ["Voting"]
 
@@ -37,17 +42,30 @@ def choose_reference(ensemble: Ensemble, n_clusters: int) -> tuple[NDArray[np.in
     mean NMI with all partitions, the first of equal ones. If there is none: average linkage on
     the co-association, cut at `n_clusters`.
     """
-    from coterie.metrics import anmi
-
-    complete = (ensemble.labels >= 0).all(axis=0) & (ensemble.n_clusters == n_clusters)
-    best, most = None, -np.inf
-    for e in np.flatnonzero(complete):
-        score = anmi(ensemble.labels[:, e], ensemble)
-        if score > most + 1e-12:
-            best, most = int(e), score
+    best = most_agreeing(ensemble, n_clusters)
     if best is not None:
         return order_by_size(ensemble.labels[:, best]), best
     return average_tree(ensemble).cut(n_clusters), None
+
+
+def most_agreeing(view: Ensemble | LabelBlocks, n_clusters: int) -> int | None:
+    """Return the partition with `n_clusters` clusters that agrees most with all, or None.
+
+    It must have seen every object. Of equal ones (within 1e-12) it is the first.
+    """
+    starts = view.offsets[:-1]
+    n_seen = np.add.reduceat(view.cluster_facts[1], starts)
+    best, most = None, -np.inf
+    for e in np.flatnonzero((n_seen == view.n_objects) & (view.n_clusters == n_clusters)):
+        table = view.tables(int(e))
+        row, column = np.nonzero(table)
+        partner = np.searchsorted(view.offsets, column, side="right") - 1
+        in_row = np.add.reduceat(table, starts, axis=1)
+        cells = (table[row, column], in_row[row, partner], table.sum(axis=0)[column])
+        score = float(nmi_of(Tables(view.n_partitions, partner, *cells)).mean())
+        if score > most + 1e-12:
+            best, most = int(e), score
+    return best
 
 
 def match_clusters(table: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -72,23 +90,80 @@ def hold_ballot(
     ensemble: Ensemble, labels: NDArray[np.int64], n_clusters: int, voting: str
 ) -> Ballot:
     """Relabel every partition by `labels`, and let them vote."""
-    relabel = match_clusters if voting == "plurality" else spread_clusters
     rows, _, inverse = ensemble.patterns
     offsets = ensemble.offsets
-    stands_for = np.empty((offsets[-1], n_clusters))
-    votes = np.zeros((len(rows), n_clusters))
-    with track_progress("votes of the partitions", ensemble.n_partitions) as done:
-        for e, k in enumerate(ensemble.n_clusters):
-            codes = ensemble.labels[:, e]
-            seen = codes >= 0
-            place = codes[seen].astype(np.int64) * n_clusters + labels[seen]
-            table = np.bincount(place, minlength=k * n_clusters).reshape(k, n_clusters)
-            # Clusters in the order of their first objects: their names must not break ties.
-            order = np.argsort(first_appearance(codes, k))
-            stands_for[offsets[e] + order] = relabel(table[order])
-            votes += cast_votes(stands_for[offsets[e] : offsets[e + 1]], rows[:, e])
-            done[0] += 1
+    tables, _ = tally(ensemble.labels, labels, offsets, n_clusters)
+    stands_for = stand_for(tables.T, offsets, ensemble.cluster_facts[0], voting)
+    votes = MostVotes(offsets, stands_for).votes(rows)
     return Ballot(stands_for, votes, winners(votes)[inverse])
+
+
+def stand_for(
+    tables: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    first: NDArray[np.int64],
+    voting: str,
+) -> NDArray[np.float64]:
+    """Return (K, k): the vote of a member of each cluster, from the tables with the reference."""
+    relabel = match_clusters if voting == "plurality" else spread_clusters
+    found = np.empty(tables.shape)
+    for start, stop in pairwise(offsets):
+        # Clusters in the order of their first objects: their names must not break ties.
+        order = np.argsort(first[start:stop])
+        found[start + order] = relabel(tables[start:stop][order])
+    return found
+
+
+class OneColumn(NamedTuple):
+    """The clusters of one partition under new names."""
+
+    column: int
+    names: NDArray[np.int64]
+
+    def __call__(self, codes: NDArray[np.int32], start: int) -> NDArray[np.int64]:
+        """Return the name of each row's cluster."""
+        return self.names[codes[:, self.column]]
+
+
+class MostVotes(NamedTuple):
+    """Puts a label row to the label with most votes."""
+
+    offsets: NDArray[np.int64]
+    stands_for: NDArray[np.float64]
+
+    def votes(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Return (m, k): the votes for each row."""
+        votes = np.zeros((len(codes), self.stands_for.shape[1]))
+        for e in range(codes.shape[1]):
+            own = self.stands_for[self.offsets[e] : self.offsets[e + 1]]
+            votes += cast_votes(own, codes[:, e])
+        return votes
+
+    def __call__(self, codes: NDArray[np.int32], start: int) -> NDArray[np.int64]:
+        """Return the label of each row."""
+        return winners(self.votes(codes))
+
+
+def _hold_ballot_of_block(
+    codes: NDArray[np.int32], start: int, before: Rule, rule: MostVotes, scale: float
+) -> tuple[NDArray[np.int64], int, int]:
+    """Return tables of the new labels, how many changed, and the sum of the votes for them."""
+    votes = rule.votes(codes)
+    labels = winners(votes)
+    changed = int((labels != before(codes, start)).sum())
+    tables, _ = tally(codes, labels, rule.offsets, votes.shape[1])
+    return tables, changed, int(fixed_point(votes.max(axis=1), scale).sum())
+
+
+def _tables_of_block(
+    codes: NDArray[np.int32], start: int, rule: Rule, offsets: NDArray[np.int64], n_labels: int
+) -> NDArray[np.int64]:
+    tables: NDArray[np.int64] = tally(codes, rule(codes, start), offsets, n_labels)[0]
+    return tables
+
+
+def _sum_tuples(left: tuple[Any, ...], right: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(a + b for a, b in zip(left, right, strict=True))
 
 
 def cast_votes(stands_for: NDArray[np.float64], codes: NDArray[np.int32]) -> NDArray[np.float64]:
@@ -270,14 +345,43 @@ class Voting(SoftConsensus):
     def _memberships(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
         return shares(self._count_votes(codes))[:, self._order]
 
+    def _fit_blocks(self, blocks: LabelBlocks) -> tuple[Rule, int]:
+        offsets, k = blocks.offsets, self.n_clusters
+        first = blocks.cluster_facts[0]
+        rule = self._first_rule(blocks)
+        tables = blocks.reduce(_tables_of_block, np.add, rule, offsets, k)
+        scale = scale_for(blocks.n_objects, blocks.n_partitions)
+        history = []
+        for round_ in range(self.max_iter):
+            before = rule
+            rule = MostVotes(offsets, stand_for(tables.T, offsets, first, self.voting))
+            tables, changed, votes = blocks.reduce(
+                _hold_ballot_of_block, _sum_tuples, before, rule, scale
+            )
+            self.n_iter_, self.converged_ = round_ + 1, changed == 0
+            history.append((self.n_iter_, votes / scale))
+            if self.converged_:
+                break
+        self.history_ = np.array(history)
+        return rule, k
+
+    def _first_rule(self, blocks: LabelBlocks) -> Rule:
+        """Return the first reference; without a partition for it, average linkage of a sample."""
+        self.reference_ = most_agreeing(blocks, self.n_clusters)
+        if self.reference_ is not None:
+            start, stop = blocks.offsets[self.reference_ : self.reference_ + 2]
+            first, sizes = (facts[start:stop] for facts in blocks.cluster_facts)
+            return OneColumn(self.reference_, np.argsort(np.lexsort((first, -sizes))))
+        n = blocks.n_objects
+        objects = draw_sample(n, min(n, SAMPLE))
+        self._say_sampled(len(objects), n)
+        labels = average_tree(blocks.sample(objects)).cut(self.n_clusters)
+        return SampleLabels.of(blocks, objects, labels, self.n_clusters)
+
     def _predict(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
         votes = self._count_votes(codes)
         votes[:, ~self._is_used] = -1.0
         return self._rank[winners(votes)]
 
     def _count_votes(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
-        offsets = self.ensemble_.offsets
-        votes = np.zeros((len(codes), self._stands_for.shape[1]))
-        for e in range(codes.shape[1]):
-            votes += cast_votes(self._stands_for[offsets[e] : offsets[e + 1]], codes[:, e])
-        return votes
+        return MostVotes(self.ensemble_.offsets, self._stands_for).votes(codes)

@@ -26,6 +26,9 @@ from coterie._encode import MISSING
 from coterie._limits import one_thread
 from coterie._progress import track_progress
 from coterie._reading import check_table
+from coterie.blocks import is_blocks
+from coterie.blocks._features import as_matrix, lazy_rows, sample_features
+from coterie.blocks._sources import dask_source
 from coterie.ensemble import Ensemble
 from coterie.generation._checkpoint import (
     Checkpoint,
@@ -81,8 +84,12 @@ class _ReturnsEnsemble:
         Returns
         -------
         ensemble : Ensemble
-            Whatever `set_output` says: a consensus wants groups and validity, too.
+            Whatever `set_output` says: a consensus wants groups and validity, too. Of a Dask
+            array or data frame: a Dask array of labels.
         """
+        if is_blocks(X):
+            labels: Any = self.fit(X, y).transform(X)  # type: ignore[attr-defined]
+            return labels
         ensemble: Ensemble = self.fit(X, y).ensemble_  # type: ignore[attr-defined]
         return ensemble
 
@@ -244,7 +251,8 @@ class RandomizedEnsemble(
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_objects, n_features)
-            The objects. Sparse or with NaN only if every estimator takes it.
+            The objects. Sparse or with NaN only if every estimator takes it. Of a Dask array or
+            data frame, a sample of 50,000 rows is used, and `ensemble_` holds their labels.
         y : None
             Ignored.
 
@@ -255,6 +263,8 @@ class RandomizedEnsemble(
         """
         names, estimators = check_estimators(self.estimators)
         self._check_parameters(estimators)
+        if is_blocks(X):
+            X, _ = sample_features(dask_source(X))
         X = self._check_data(X, reset=True)
         ranges = self._check_ranges(*X.shape)
         entropy = _draw_entropy(self.random_state)
@@ -282,9 +292,13 @@ class RandomizedEnsemble(
         -------
         labels : ndarray of int32 of shape (n_objects, n_partitions), or frame
             One column per partition of `ensemble_`; -1 where a partition has no opinion.
-            `set_output` chooses a pandas or polars frame instead.
+            `set_output` chooses a pandas or polars frame instead. Of a Dask array or data frame:
+            a Dask array, whose chunks are computed when they are asked for.
         """
         check_is_fitted(self)
+        if is_blocks(X):
+            n_columns = len(self._outcomes)
+            return lazy_rows(dask_source(X), _label_block, self, n_columns, np.int32)
         return self._label_all(self._check_data(X, reset=False))
 
     def _label_all(self, X: Any) -> NDArray[np.int32]:
@@ -561,6 +575,10 @@ class RandomizedEnsemble(
                 )
             self._fitted[position] = made.estimator
         return self._fitted[position]
+
+
+def _label_block(rows: Any, generator: RandomizedEnsemble) -> NDArray[np.int32]:
+    return generator._label_all(as_matrix(rows))
 
 
 def _draw_entropy(random_state: Any) -> tuple[int, ...]:

@@ -408,6 +408,10 @@ class ConsensusPerK(ClusterMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.distance == "precomputed"
+        try:
+            tags.input_tags.sparse = self._make_runs().takes_sparse
+        except (TypeError, ValueError, AttributeError):  # parameters that fit will refuse
+            tags.input_tags.sparse = False
         return tags
 
 

@@ -194,7 +194,7 @@ def _words_on_agreement(summary: dict[str, Any]) -> str:
         shares = ", ".join(f"{row['group']} ({100 * row['share']:.0f} %)" for row in first)
         trust = f"{method} decided the pairs of objects by {shares}."
     else:
-        trust = f"{method} has no weight per partition."
+        trust = f"This page has no weights of partitions for {method}."
     return (
         f"{trust} The partitions have {clusters} clusters and share a normalised mutual "
         f"information of {nmi.min():.2f} to {nmi.max():.2f} (median {np.median(nmi):.2f}) with "

@@ -1,0 +1,1 @@
+"""Time and memory of every consensus method against n, L, K and k, and a cost model."""

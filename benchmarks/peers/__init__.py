@@ -1,0 +1,1 @@
+"""Coterie beside other packages: features in or labels in, quality and time."""
