@@ -113,12 +113,8 @@ def test_holes_of_a_sparse_file_are_not_its_size(refuse, tmp_path):
     assert "holes.npy would take 61.0 MB" in refuse("info", "holes.npy")
 
 
-def test_only_known_arrays_of_an_archive_are_read(run, refuse, tmp_path, monkeypatch):
+def test_sizes_in_an_archive_are_checked_before_unpacking(refuse, tmp_path, monkeypatch):
     Ensemble(np.arange(40).reshape(20, 2) % 3).save(tmp_path / "e.npz")
-    with zipfile.ZipFile(tmp_path / "e.npz", "a", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("junk.npy", header((10**6,)) + bytes(8 * 10**6))
-    monkeypatch.setenv("COTERIE_MEMORY_LIMIT", "1MB")
-    assert run("consense", "e.npz", "-k", "2").exit_code == 0
     for name, labels in (
         ("big", header((10**6, 2), "<i4") + bytes(8 * 10**6)),
         ("lie", header((10**12, 2)) + bytes(99)),
@@ -129,8 +125,18 @@ def test_only_known_arrays_of_an_archive_are_read(run, refuse, tmp_path, monkeyp
         ):
             for entry in old.namelist():
                 new.writestr(entry, labels if entry == "labels.npy" else old.read(entry))
+    monkeypatch.setenv("COTERIE_MEMORY_LIMIT", "1MB")
     assert "big.npz (unpacked) would take 7.6 MB" in refuse("info", "big.npz")
     assert "lie.npz is not an ensemble" in refuse("info", "lie.npz")
+
+
+def test_an_array_that_does_not_belong_to_an_archive(refuse, tmp_path, monkeypatch):
+    Ensemble(np.arange(40).reshape(20, 2) % 3).save(tmp_path / "e.npz")
+    with zipfile.ZipFile(tmp_path / "e.npz", "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("junk.npy", header((10**6,)) + bytes(8 * 10**6))
+    assert "its checksum does not fit" in refuse("consense", "e.npz", "-k", "2")
+    monkeypatch.setenv("COTERIE_MEMORY_LIMIT", "1MB")
+    assert "e.npz (unpacked) would take" in refuse("consense", "e.npz", "-k", "2")
 
 
 # --- what is no table ---------------------------------------------------------------------------

@@ -125,8 +125,10 @@ def load_ensemble(path: Path) -> Ensemble:
     except ValueError as error:
         if isinstance(error, MemoryLimitError) or "newer coterie" in str(error):
             raise InputError(str(error)) from error
+        why = " It is damaged: its checksum does not fit." if "checksum" in str(error) else ""
         raise InputError(
             f"{path} is not an ensemble that coterie wrote (with --save-ensemble or Ensemble.save)."
+            f"{why}"
         ) from error
 
 

@@ -113,7 +113,7 @@ class ECCMS(TreeConsensus):
         The tree in the format of `scipy.cluster.hierarchy`; heights are 1 - similarity.
     n_iter_ : int
         Number of iterations.
-    history_ : ndarray of shape (n_iter_, 2)
+    history_ : ndarray of shape (n_iter, 2)
         Iteration, and root mean square change of the matrix in it.
 
     See Also

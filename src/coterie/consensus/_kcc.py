@@ -233,7 +233,7 @@ class KCC(BaseConsensus):
         Sum of the distances of the objects to their clusters.
     n_iter_ : int
         Iterations of the returned start.
-    history_ : ndarray of shape (n_iter_, 2)
+    history_ : ndarray of shape (n_iter, 2)
         Iteration, and sum of the distances in it.
 
     See Also

@@ -103,7 +103,7 @@ class ConsensusPerK(ClusterMixin, BaseEstimator):
     rcsi_, p_values_ : dict of int to float, or None
         With `n_null` above 0: log(mean PAC without clusters) - log(PAC), and the share of the
         data sets without clusters, the data counted as one, with a PAC as low.
-    null_pac_ : ndarray of shape (n_null, len(k_range_)), or None
+    null_pac_ : ndarray of shape (n_null, n_numbers), or None
         PAC of each data set without clusters.
     best_k_ : int
         The number with the highest silhouette of the consensus; of local maxima that are lower
