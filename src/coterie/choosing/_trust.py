@@ -97,7 +97,7 @@ class ClusterTrust:
         rows = [list(head)]
         for row in self.as_dicts():
             values = [row[name] for name in head]
-            rows.append([f"{v:.3f}" if isinstance(v, float) else str(v) for v in values])
+            rows.append([_text(v) for v in values])
         widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
         return "\n".join(
             "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
@@ -328,6 +328,12 @@ def _sentence(cluster: int, stability: float, nearest: int, is_only: bool) -> st
         "not stable": f"Cluster {cluster} is not stable: on average only {share} of it is found "
         f"again in resamples. Do not rely on it.{near}",
     }[_verdict(stability)]
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
 def _plain(value: float) -> float | None:
