@@ -34,7 +34,19 @@ _in_force: ContextVar[int | None] = ContextVar("coterie_memory_limit", default=N
 
 
 class MemoryLimitError(MemoryError, ValueError):
-    """An array over pairs of objects would not fit the memory limit."""
+    """An array over pairs of objects would not fit the memory limit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import Ensemble, MemoryLimitError
+    >>> ensemble = Ensemble(np.zeros((1000, 2), dtype=int))
+    >>> try:
+    ...     ensemble.coassociation(memory_limit="1 MB")
+    ... except MemoryLimitError:
+    ...     print("too large")
+    too large
+    """
 
 
 def memory_limit_bytes(limit: int | float | str | None = None) -> int:

@@ -23,7 +23,16 @@ _MOST_NAMED = 5
 
 
 class Gap(NamedTuple):
-    """Whether the clusters are set apart."""
+    """Whether the clusters are set apart.
+
+    Examples
+    --------
+    >>> from coterie import EAC
+    >>> from coterie.choosing import find_gap
+    >>> gap = find_gap(EAC(n_clusters=2).fit([[0, 0], [0, 0], [1, 1]]))
+    >>> print(gap.found, gap.kind)
+    None ensemble
+    """
 
     found: bool | None
     """None where it cannot be told."""
@@ -35,7 +44,16 @@ class Gap(NamedTuple):
 
 
 class Caution(NamedTuple):
-    """One reason to be careful with a consensus."""
+    """One reason to be careful with a consensus.
+
+    Examples
+    --------
+    >>> from coterie import EAC
+    >>> from coterie.choosing import cautions
+    >>> caution, = cautions(EAC(n_clusters=3).fit([[0, 0], [0, 0], [1, 1], [1, 1], [2, 2]]))
+    >>> caution.kind
+    'tiny'
+    """
 
     kind: str
     """'unlabelled', 'lopsided', 'tiny', 'unstable' or 'no_gap'."""
@@ -116,6 +134,17 @@ def find_gap(
     -------
     gap : Gap
         The same for the same input.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import ConsensusClustering
+    >>> from coterie.choosing import find_gap
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 2)) + np.repeat([[0], [9]], 30, axis=0)
+    >>> gap = find_gap(ConsensusClustering(2, random_state=0).fit(X), X)
+    >>> gap.found, gap.p_value
+    (True, 0.005)
     """
     ensemble = getattr(model, "consensus_", model).ensemble_
     given = structure is not None and (structure.kind == "features" or X is None)

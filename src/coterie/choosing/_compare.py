@@ -62,6 +62,14 @@ class MethodResult:
         The consensus.
     object_confidence : ndarray or None
         `confidence_` of each object.
+
+    Examples
+    --------
+    >>> from coterie import compare
+    >>> votes = [[0, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [1, 1, 1]]
+    >>> row = compare(votes, methods=["eac"], n_clusters=2, random_state=0)["eac"]
+    >>> row.status, row.labels
+    ('ok', array([1, 1, 0, 0, 0]))
     """
 
     method: str
@@ -107,6 +115,14 @@ class Comparison:
         Size of the ensemble.
     numbers : ClusterNumbers or None
         The evidence for the number of clusters, with ``n_clusters='auto'``.
+
+    Examples
+    --------
+    >>> from coterie import compare
+    >>> votes = [[0, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [1, 1, 1]]
+    >>> result = compare(votes, methods=["eac", "voting"], n_clusters=2, random_state=0)
+    >>> sorted(result.methods), result.agreement.shape
+    (['eac', 'voting'], (2, 2))
     """
 
     rows: list[MethodResult]

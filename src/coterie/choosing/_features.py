@@ -52,6 +52,14 @@ class ClusterFeatures:
         Benjamini-Hochberg adjusted p-value, over all rows of the table.
     note : str
         What must be said of the p-values; empty if the features were not used for clustering.
+
+    Examples
+    --------
+    >>> from coterie import cluster_features
+    >>> X = [[1, 5], [2, 6], [1, 5], [9, 6], [8, 5], [9, 6]]
+    >>> found = cluster_features(X, [0, 0, 0, 1, 1, 1], ["height", "width"])
+    >>> found.cluster.tolist(), found.feature.tolist()
+    ([0, 0, 1, 1], ['height', 'width', 'height', 'width'])
     """
 
     cluster: NDArray[np.int64]

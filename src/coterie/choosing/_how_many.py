@@ -78,6 +78,16 @@ class ClusterNumbers:
         What was looked at.
     n_used : int
         Number of objects used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import how_many_clusters
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 2)) + np.repeat([[0], [9]], 30, axis=0)
+    >>> numbers = how_many_clusters(X, range(2, 6), random_state=0)
+    >>> numbers.recommended, numbers.choices["silhouette"]
+    (2, 2)
     """
 
     recommended: int

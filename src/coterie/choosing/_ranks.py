@@ -30,6 +30,13 @@ class MeanRanks:
         First and last position of each maximal run of methods that cannot be distinguished.
     n_sets : int
         Number of data sets.
+
+    Examples
+    --------
+    >>> from coterie.choosing import mean_ranks
+    >>> found = mean_ranks([[0.9, 0.5, 0.1], [0.8, 0.7, 0.2], [0.9, 0.4, 0.3]], ["a", "b", "c"])
+    >>> round(found.critical_difference, 2), found.groups
+    (1.91, [(0, 1), (1, 2)])
     """
 
     methods: list[str]

@@ -57,6 +57,15 @@ class StructureTest:
         Number of objects used.
     reason : str
         The answer in a sentence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import structure_test
+    >>> noise = np.random.default_rng(0).normal(size=(100, 2))
+    >>> test = structure_test(noise, n_null=99, random_state=0)
+    >>> test.has_structure, test.kind, len(test.null_statistics)
+    (False, 'features', 99)
     """
 
     has_structure: bool

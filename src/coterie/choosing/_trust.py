@@ -53,6 +53,14 @@ class ClusterTrust:
         Number of resamples.
     n_drawn : int
         Number of objects in a resample.
+
+    Examples
+    --------
+    >>> from coterie import EAC, cluster_trust
+    >>> votes = [[0, 0], [0, 0], [1, 1], [1, 1]]
+    >>> trust = cluster_trust(EAC(n_clusters=2).fit(votes), n_resamples=0)
+    >>> trust.size, trust.verdicts
+    (array([2, 2]), ['unknown', 'unknown'])
     """
 
     size: NDArray[np.int64]

@@ -68,6 +68,15 @@ class Dataset:
         One name per class.
     description : str
         Where the data come from.
+
+    Examples
+    --------
+    >>> from coterie.datasets import load
+    >>> iris = load("iris")
+    >>> iris
+    Dataset('iris', 150 objects, 4 features, 3 classes)
+    >>> iris.target_names
+    ('setosa', 'versicolor', 'virginica')
     """
 
     name: str

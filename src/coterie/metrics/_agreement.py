@@ -39,7 +39,15 @@ _DENSE_CELLS = 1 << 20  # match on a dense table up to this size, on a sparse on
 
 
 class PairwiseScores(NamedTuple):
-    """How well the pairs put together by one partition are those put together by another."""
+    """How well the pairs put together by one partition are those put together by another.
+
+    Examples
+    --------
+    >>> from coterie.metrics import pairwise_precision_recall_f
+    >>> scores = pairwise_precision_recall_f([0, 0, 1, 1], [0, 0, 1, 2])
+    >>> scores.precision, scores.recall
+    (1.0, 0.5)
+    """
 
     f: float
     """Harmonic mean of precision and recall."""

@@ -60,7 +60,17 @@ _UNKNOWN = -1
 
 @dataclass
 class Column:
-    """What a column is, and how its cells become features."""
+    """What a column is, and how its cells become features.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from coterie import TablePreparation
+    >>> people = pl.DataFrame({"age": [25, 32, 51, 40], "plan": ["a", "b", "b", "a"]})
+    >>> age, plan = TablePreparation().fit(people).columns_
+    >>> plan.kind, plan.names_out()
+    ('category', ['plan=b'])
+    """
 
     name: str
     kind: str

@@ -42,7 +42,13 @@ _PROJECTION_TITLES = {
 
 
 def check_report_extra() -> None:
-    """Raise ImportError with the name of the extra if jinja2 is not installed."""
+    """Raise ImportError with the name of the extra if jinja2 is not installed.
+
+    Examples
+    --------
+    >>> from coterie.report import check_report_extra
+    >>> check_report_extra()  # no error: jinja2 is installed
+    """
     if find_spec("jinja2") is None:
         raise ImportError(
             'the report needs jinja2, which is not installed: pip install "coterie[report]"'
@@ -69,6 +75,15 @@ def render_html(summary: dict[str, Any]) -> str:
         If jinja2 is missing; the message names the extra to install.
     ValueError
         If the summary is of another version.
+
+    Examples
+    --------
+    >>> from coterie import EAC
+    >>> from coterie.report import render_html, summarize
+    >>> votes = [[0, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [1, 1, 1]]
+    >>> page = render_html(summarize(EAC(n_clusters=2).fit(votes)))
+    >>> page[:15]
+    '<!doctype html>'
     """
     if summary.get("format") != FORMAT:
         raise ValueError(

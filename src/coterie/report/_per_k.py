@@ -68,6 +68,16 @@ def summarize_per_k(
     -------
     summary : dict
         Numbers, strings, lists and dicts only, ready for ``json.dumps``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import ConsensusPerK
+    >>> from coterie.report import summarize_per_k
+    >>> X = np.random.default_rng(0).normal(size=(40, 3)) + np.repeat([[0], [9]], 20, axis=0)
+    >>> model = ConsensusPerK(k_range=range(2, 4), n_resamples=10, random_state=0).fit(X)
+    >>> summarize_per_k(model)["best_k"]
+    2
     """
     k = model.best_k_
     labels = model.labels_[k]
@@ -116,6 +126,17 @@ def render_per_k(
     -------
     page : str
         Nothing from the network; everything that came from data is escaped, and no script runs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import ConsensusPerK
+    >>> from coterie.report import render_per_k, summarize_per_k
+    >>> X = np.random.default_rng(0).normal(size=(40, 3)) + np.repeat([[0], [9]], 20, axis=0)
+    >>> model = ConsensusPerK(k_range=range(2, 4), n_resamples=10, random_state=0).fit(X)
+    >>> page = render_per_k(model, summarize_per_k(model))
+    >>> page[:15]
+    '<!doctype html>'
     """
     from markupsafe import Markup
 
