@@ -8,7 +8,7 @@ import pytest
 NEEDED = {
     "coterie/anndata": ("anndata", "matplotlib"),
     "coterie/anndata/_leiden.py": ("igraph", "scanpy"),
-    "coterie/anndata/_plots.py": ("igraph",),
+    "coterie/anndata/_plots.py": ("igraph", "scanpy"),
     "coterie/plotting": ("matplotlib",),
     "coterie/report/_html.py": ("jinja2",),
     "coterie/report/_per_k.py": ("jinja2", "matplotlib"),

@@ -2,6 +2,7 @@
 
 import doctest
 import importlib.util
+import inspect
 import re
 from pathlib import Path
 
@@ -61,6 +62,29 @@ def test_the_reference_lists_public_names_only():
     listed = made.listed_names((DOCS / "api.md").read_text(encoding="utf-8"))
     assert len(listed) > 100
     assert listed <= made.public_names()
+
+
+def public_objects():
+    """Public classes and functions by name; a constant has no docstring."""
+    pytest.importorskip("sphinx")
+    found = {}
+    for name in sorted(module("_ext/methods").public_names()):
+        home, _, own = name.rpartition(".")
+        found[name] = getattr(importlib.import_module(home), own)
+    return {name: one for name, one in found.items() if callable(one)}
+
+
+def test_every_public_name_has_an_example():
+    found = public_objects()
+    assert len(found) > 100
+    without = [
+        name
+        for name, one in found.items()
+        if not re.search(
+            r"^Examples\n-{8}\n(.*\n)*?>>> ", inspect.cleandoc(one.__doc__ or ""), re.M
+        )
+    ]
+    assert without == []
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=ids(SCRIPTS))

@@ -89,6 +89,16 @@ def plot_confidence(
     Returns
     -------
     ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> import anndata
+    >>> from sklearn.datasets import make_blobs
+    >>> from coterie.anndata import cluster, plot_confidence
+    >>> X = make_blobs(60, centers=3, random_state=0, cluster_std=0.5)[0]
+    >>> adata = anndata.AnnData(X, obsm={"X_pca": X})
+    >>> cluster(adata, use_rep="X", n_clusters=3)
+    >>> ax = plot_confidence(adata, "coterie", basis="pca")
     """
     check_adata(adata, copy=False)
     found = cell_map(adata, key, basis, within=within)
@@ -136,6 +146,14 @@ def plot_stability(adata: AnnData, key: str = "leiden_ensemble", *, ax: Axes | N
     Returns
     -------
     ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> import scanpy
+    >>> from coterie.anndata import leiden_ensemble, plot_stability
+    >>> adata = scanpy.datasets.pbmc68k_reduced()
+    >>> leiden_ensemble(adata, resolutions=[0.5, 1.0], n_runs=2)
+    >>> ax = plot_stability(adata)
     """
     check_adata(adata, copy=False)
     table = adata.uns.get(key, {}).get("stability")

@@ -53,6 +53,17 @@ def plot_consensus_cdf(
     Returns
     -------
     ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import ConsensusPerK
+    >>> from coterie.plotting import plot_consensus_cdf
+    >>> X = np.random.default_rng(0).normal(size=(40, 3)) + np.repeat([[0], [9]], 20, axis=0)
+    >>> model = ConsensusPerK(k_range=range(2, 5), n_resamples=10, random_state=0).fit(X)
+    >>> ax = plot_consensus_cdf(model)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['2 *', '3', '4']
     """
     curves = consensus_curves(numbers)
     ax = get_axes(ax)
@@ -106,6 +117,15 @@ def plot_delta_area(numbers: ClusterNumbers | ConsensusPerK, *, ax: Axes | None 
     Returns
     -------
     ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import ConsensusPerK
+    >>> from coterie.plotting import plot_delta_area
+    >>> X = np.random.default_rng(0).normal(size=(40, 3)) + np.repeat([[0], [9]], 20, axis=0)
+    >>> model = ConsensusPerK(k_range=range(2, 5), n_resamples=10, random_state=0).fit(X)
+    >>> ax = plot_delta_area(model)
     """
     curves = consensus_curves(numbers)
     ax = get_axes(ax)
@@ -133,6 +153,14 @@ def plot_n_clusters(numbers: ClusterNumbers, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> from coterie import how_many_clusters
+    >>> from coterie.datasets import load
+    >>> from coterie.plotting import plot_n_clusters
+    >>> numbers = how_many_clusters(load("iris").data, range(2, 6), random_state=0)
+    >>> ax = plot_n_clusters(numbers)
     """
     from matplotlib.patches import Rectangle
 
@@ -183,6 +211,14 @@ def plot_agreement(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> from coterie import compare
+    >>> from coterie.plotting import plot_agreement
+    >>> votes = [[0, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [1, 1, 1]]
+    >>> comparison = compare(votes, methods=["eac", "voting"], n_clusters=2, random_state=0)
+    >>> ax = plot_agreement(comparison)
     """
     n = len(comparison.methods)
     order = agreement_order(comparison.agreement)
@@ -217,6 +253,13 @@ def plot_critical_differences(ranks: MeanRanks, *, ax: Axes | None = None) -> Ax
     Returns
     -------
     ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> from coterie.choosing import mean_ranks
+    >>> from coterie.plotting import plot_critical_differences
+    >>> scores = [[0.9, 0.5, 0.1], [0.8, 0.7, 0.2], [0.9, 0.4, 0.3]]
+    >>> ax = plot_critical_differences(mean_ranks(scores, ["eac", "voting", "cspa"]))
     """
     ax = get_axes(ax, height=0.6, width=2.0)
     n = len(ranks.methods)
@@ -277,6 +320,13 @@ def plot_calibration(
     Returns
     -------
     ax : matplotlib Axes
+
+    Examples
+    --------
+    Of 10 objects with a confidence below 0.5, 4 are right; of 90 others, 81 are.
+
+    >>> from coterie.plotting import plot_calibration
+    >>> ax = plot_calibration({"eac": ([10, 90], [4, 81])})
     """
     ax = get_axes(ax, height=0.9, width=1.2)
     ax.plot([0, 1], [0, 1], color="0.3", linestyle=":", linewidth=1.0, label="confidence = right")

@@ -43,6 +43,11 @@ def plot_clustering_tree(source: Any, *, least_share: float = 0.05, ax: Axes | N
     ----------
     .. [1] Zappia & Oshlack (2018), Clustering trees: a visualization for evaluating clusterings
        at multiple resolutions, :doi:`10.1093/gigascience/giy083`.
+
+    Examples
+    --------
+    >>> from coterie.plotting import plot_clustering_tree
+    >>> ax = plot_clustering_tree({"coarse": [0, 0, 0, 1, 1], "fine": [0, 0, 2, 1, 1]})
     """
     names, nodes, edges = clustering_tree(source)
     ax = get_axes(ax, height=0.9)

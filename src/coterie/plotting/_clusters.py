@@ -34,6 +34,15 @@ def plot_sizes(model: Any, *, max_clusters: int = _MAX_BARS, ax: Axes | None = N
     Returns
     -------
     ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> from coterie import EAC
+    >>> from coterie.plotting import plot_sizes
+    >>> votes = [[0, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [1, 1, 1]]
+    >>> ax = plot_sizes(EAC(n_clusters=2).fit(votes))
+    >>> [int(bar.get_height()) for bar in ax.patches]
+    [3, 2]
     """
     sizes = np.bincount(fitted(model).labels_)
     shown = sizes[:max_clusters]
@@ -79,6 +88,13 @@ def plot_confidence(model: Any, *, max_clusters: int = _MAX_BARS, ax: Axes | Non
     Returns
     -------
     ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> from coterie import EAC
+    >>> from coterie.plotting import plot_confidence
+    >>> votes = [[0, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [1, 1, 1]]
+    >>> ax = plot_confidence(EAC(n_clusters=2).fit(votes))
     """
     model = fitted(model)
     n = int(model.n_clusters_)
@@ -118,6 +134,13 @@ def plot_memberships(model: Any, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> from coterie import Voting
+    >>> from coterie.plotting import plot_memberships
+    >>> votes = [[0, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [1, 1, 1]]
+    >>> ax = plot_memberships(Voting(n_clusters=2).fit(votes))
     """
     membership = np.asarray(
         fitted_attribute(model, "membership_", "PEACE, BaumEagon, MixtureModel and Voting have it.")

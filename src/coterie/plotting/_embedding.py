@@ -46,6 +46,14 @@ def plot_embedding(
     Returns
     -------
     ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> from coterie import EAC
+    >>> from coterie.plotting import plot_embedding
+    >>> votes = [[0, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [1, 1, 1]]
+    >>> places = [[0, 0], [0, 1], [2, 1], [4, 0], [4, 1]]
+    >>> ax = plot_embedding(EAC(n_clusters=2).fit(votes), places)
     """
     view = at_number(model, k)
     places = np.asarray(embedding, dtype=np.float64)

@@ -69,6 +69,17 @@ def plot_feature_weights(
     Returns
     -------
     ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> from coterie.datasets import load
+    >>> from coterie.generation import LAC
+    >>> from coterie.plotting import plot_feature_weights
+    >>> iris = load("iris")
+    >>> model = LAC(n_clusters=3, random_state=0).fit(iris.data)
+    >>> ax = plot_feature_weights(model, cluster=0, names=iris.feature_names)
+    >>> ax.get_xlabel()
+    'weight in cluster 0'
     """
     weights = _weights_of(model)
     k, n = weights.shape
@@ -126,6 +137,14 @@ def plot_words(
     Returns
     -------
     ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> from coterie.plotting import plot_words
+    >>> weights = [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]
+    >>> ax = plot_words(weights, names=["ball", "match", "vote"], n_words=2)
+    >>> [text.get_text() for text in ax.texts]
+    ['cluster 0', 'ball', 'match', 'cluster 1', 'vote', 'match']
     """
     weights = _weights_of(model)
     k, n = weights.shape

@@ -77,6 +77,13 @@ def plot_reliability(model: Any, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> from coterie import LACA
+    >>> from coterie.plotting import plot_reliability
+    >>> votes = [[0, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [1, 1, 1]]
+    >>> ax = plot_reliability(LACA(n_clusters=2).fit(votes))
     """
     rho = np.asarray(fitted_attribute(model, "rho_", "LACA has it."))
     model = fitted(model)
@@ -117,6 +124,13 @@ def plot_likelihood(
     Returns
     -------
     ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> from coterie import LACA
+    >>> from coterie.plotting import plot_likelihood
+    >>> votes = [[0, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [1, 1, 1]]
+    >>> ax = plot_likelihood(LACA(n_clusters=2).fit(votes))
     """
     if over not in ("iterations", "clusters"):
         raise ValueError(f"over must be 'iterations' or 'clusters'; got {over!r}.")
@@ -161,6 +175,12 @@ def plot_diversity(
     Returns
     -------
     ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> from coterie.plotting import plot_diversity
+    >>> votes = [[0, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [1, 1, 1]]
+    >>> ax = plot_diversity(votes, reference=[0, 0, 1, 1, 1])
     """
     check_matplotlib()
     from matplotlib.ticker import MaxNLocator

@@ -47,6 +47,17 @@ def plot_tracking(model: ConsensusPerK, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import ConsensusPerK
+    >>> from coterie.plotting import plot_tracking
+    >>> X = np.random.default_rng(0).normal(size=(40, 3)) + np.repeat([[0], [9]], 20, axis=0)
+    >>> model = ConsensusPerK(k_range=range(2, 5), n_resamples=10, random_state=0).fit(X)
+    >>> ax = plot_tracking(model)
+    >>> [tick.get_text() for tick in ax.get_yticklabels()]
+    ['2 *', '3', '4']
     """
     from matplotlib.colors import to_rgb
 
@@ -81,6 +92,15 @@ def plot_cluster_consensus(model: ConsensusPerK, *, ax: Axes | None = None) -> A
     Returns
     -------
     ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import ConsensusPerK
+    >>> from coterie.plotting import plot_cluster_consensus
+    >>> X = np.random.default_rng(0).normal(size=(40, 3)) + np.repeat([[0], [9]], 20, axis=0)
+    >>> model = ConsensusPerK(k_range=range(2, 5), n_resamples=10, random_state=0).fit(X)
+    >>> ax = plot_cluster_consensus(model)
     """
     ax = get_axes(ax, height=0.5)
     place, ticks = 0.0, []
@@ -119,6 +139,13 @@ def plot_item_consensus(model: Any, k: int | None = None, *, ax: Axes | None = N
     Returns
     -------
     ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> from coterie import EAC
+    >>> from coterie.plotting import plot_item_consensus
+    >>> votes = [[0, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [1, 1, 1]]
+    >>> ax = plot_item_consensus(EAC(n_clusters=2).fit(votes))
     """
     view = at_number(model, k)
     ax = get_axes(ax, height=0.5)
@@ -160,6 +187,13 @@ def plot_consensus_silhouette(model: Any, k: int | None = None, *, ax: Axes | No
     Returns
     -------
     ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> from coterie import EAC
+    >>> from coterie.plotting import plot_consensus_silhouette
+    >>> votes = [[0, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [1, 1, 1]]
+    >>> ax = plot_consensus_silhouette(EAC(n_clusters=2).fit(votes))
     """
     view = at_number(model, k)
     ax = get_axes(ax, height=0.8)

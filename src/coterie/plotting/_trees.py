@@ -44,6 +44,13 @@ def plot_dendrogram(model: Any, *, max_leaves: int = _MAX_LEAVES, ax: Axes | Non
     Returns
     -------
     ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> from coterie import EAC
+    >>> from coterie.plotting import plot_dendrogram
+    >>> votes = [[0, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [1, 1, 1]]
+    >>> ax = plot_dendrogram(EAC(n_clusters=2).fit(votes))
     """
     check_matplotlib()
     from matplotlib.collections import LineCollection
@@ -112,6 +119,15 @@ def plot_lifetimes(model: Any, *, max_clusters: int | None = None, ax: Axes | No
     Returns
     -------
     ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> from coterie import EAC
+    >>> from coterie.plotting import plot_lifetimes
+    >>> votes = [[0, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [1, 1, 1]]
+    >>> ax = plot_lifetimes(EAC().fit(votes))
+    >>> ax.get_xlabel()
+    'clusters (hatched: 2, this consensus)'
     """
     kept = fitted_attribute(model, "n_clusters_curve_", "EAC has it.")
     model = fitted(model)
@@ -151,6 +167,13 @@ def plot_criterion(model: Any, *, max_clusters: int | None = None, ax: Axes | No
     Returns
     -------
     ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> from coterie import MSTEClust
+    >>> from coterie.plotting import plot_criterion
+    >>> votes = [[0, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [1, 1, 1], [2, 2, 1]]
+    >>> ax = plot_criterion(MSTEClust().fit(votes))
     """
     fitted_attribute(
         model,
@@ -210,6 +233,15 @@ def plot_tree(model: Any, X: ArrayLike | None = None, *, ax: Axes | None = None)
     Returns
     -------
     ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> from coterie import MSTEClust
+    >>> from coterie.plotting import plot_tree
+    >>> votes = [[0, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [1, 1, 1]]
+    >>> ax = plot_tree(MSTEClust(n_clusters=2).fit(votes))
+    >>> ax.get_title(loc="left")
+    '5 objects; 1 edge cut (dashed)'
     """
     check_matplotlib()
     from matplotlib.collections import LineCollection
