@@ -6,9 +6,9 @@ import pytest
 
 # Packages that the examples of a folder or file need, beside those that coterie requires.
 NEEDED = {
-    "coterie/anndata": ("anndata", "matplotlib"),
+    "coterie/anndata": ("anndata",),
     "coterie/anndata/_leiden.py": ("igraph", "scanpy"),
-    "coterie/anndata/_plots.py": ("igraph", "scanpy"),
+    "coterie/anndata/_plots.py": ("igraph", "matplotlib", "scanpy"),
     "coterie/plotting": ("matplotlib",),
     "coterie/report/_html.py": ("jinja2",),
     "coterie/report/_per_k.py": ("jinja2", "matplotlib"),
