@@ -288,15 +288,15 @@ def test_linked_graph_computes_with_its_matrix(labels, data):
     counts = ensemble.patterns.counts
     K = int(ensemble.offsets[-1])
     random = np.random.default_rng(data.draw(st.integers(0, 99)))
-    memberships, links, table = random.random((K, K)), random.random((2, K)), random.random((K, 3))
+    memberships, links, table = random.random((K, K)), random.random((K, K)), random.random((K, 3))
     graph = LinkedGraph(ensemble, memberships, links)
     first = [labels.tolist().index(row) for row in labels.tolist()]
     Z = naive.incidence(labels)[sorted(set(first))]
-    B = np.vstack([Z @ memberships, links])
-    times = np.concatenate([counts, [1, 1]])
+    order = np.argsort(LinkedGraph(ensemble, memberships).named(np.arange(K)))
+    B = np.vstack([Z @ memberships, links[order]])
+    times = np.concatenate([counts, np.ones(K)])
     degrees = random.uniform(0.5, 2, K)
     scale = times / np.maximum(B @ degrees, 1e-300)
-    order = np.argsort(graph.named(np.arange(K)))
     assert graph.shape == B.shape
     assert graph @ table[order] == pytest.approx(B @ table)
     assert graph.named(graph.column_sums()) == pytest.approx(times @ B)

@@ -52,7 +52,7 @@ def test_left_out_objects_get_the_label_of_transform(base):
 
 
 def test_left_out_must_be_known():
-    with pytest.raises(ValueError, match="left_out must be one of"):
+    with pytest.raises(ValueError, match="left_out must be 'missing' or 'assigned'"):
         RandomizedEnsemble(left_out="guessed").fit(lumps(20))
 
 

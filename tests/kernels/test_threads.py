@@ -48,6 +48,7 @@ print(numba.threading_layer())
 """
 VALIDITY = """
 import joblib
+fit()
 maker = RandomizedEnsemble(n_partitions=6, validity="hubert", random_state=0, n_jobs=2)
 expected = maker.fit_transform(X)
 for backend in ("threading", "multiprocessing"):

@@ -353,9 +353,7 @@ def test_matplotlib_is_imported_when_it_is_needed():
 
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_without_matplotlib_the_extra_is_named(name, monkeypatch):
-    import importlib.util
-
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(_style, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r'pip install "coterie\[plot\]"'):
         DRAWINGS[name](TWO, None)
 

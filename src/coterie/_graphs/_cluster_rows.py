@@ -110,8 +110,8 @@ def draw_rows(
 
 def most_rows(n_parts: int, n_dimensions: int) -> int:
     """Return the largest number of distinct rows of which k-means takes all."""
-    most = min(_MOST_ROWS, _MOST_NUMBERS // max(n_dimensions, 1))
-    return max(most, _ROWS_PER_PART * n_parts)
+    most = min(_MOST_ROWS, _MOST_NUMBERS // max(int(n_dimensions), 1))
+    return max(most, _ROWS_PER_PART * int(n_parts))
 
 
 @one_thread()

@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -241,7 +242,7 @@ def _parquet_rows(state: FileState, columns: tuple[str, ...], start: int, n_rows
     try:
         scan = pl.scan_parquet(state.path, glob=False)
         return scan.select(columns).slice(start, n_rows).collect()
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise BlockError(
             f"rows {start} to {start + n_rows} of {state.path} cannot be read: {_first_line(error)}"
         ) from error
@@ -250,7 +251,7 @@ def _parquet_rows(state: FileState, columns: tuple[str, ...], start: int, n_rows
 def _map_npy(path: str) -> NDArray[Any]:
     try:
         table: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, SyntaxError, TokenError) as error:
         raise BlockError(f"{path} cannot be read as .npy: {_first_line(error)}") from error
     return table
 

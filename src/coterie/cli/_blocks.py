@@ -90,6 +90,8 @@ class BlockRun(NamedTuple):
             report=self.to.report,
             save_ensemble=self.to.save_ensemble,
         )
+        if self.table.is_dir() and not any(self.table.glob("*.parquet")):
+            raise InputError(f"{self.table} is a directory without .parquet files.")
         output = self.to.output
         if output is None or str(output) == "-" or output.suffix:
             raise InputError(
