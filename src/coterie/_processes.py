@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -32,8 +33,14 @@ def safe_children() -> Iterator[None]:
 
 
 def end_with(parent: int) -> None:
-    """End this process, a worker, as soon as the process `parent` that started it is gone."""
+    """End this process, a worker, as soon as the process `parent` that started it is gone.
+
+    A terminal sends Ctrl-C to the workers, too. They leave it to the parent, which ends them:
+    otherwise a worker between two tasks would print a traceback.
+    """
     if os.name == "posix" and os.getpid() != parent:
+        with contextlib.suppress(ValueError):  # not in the main thread: there are no signals
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
         threading.Thread(target=_watch, args=(parent,), daemon=True).start()
 
 

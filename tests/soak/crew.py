@@ -17,6 +17,7 @@ from soak.attacks import ATTACKS
 
 __all__ = ["Crew"]
 
+TURN_SECONDS = 20.0  # a process works on one attack for so long
 START_SECONDS = 600.0  # the first case of a process compiles kernels
 _WORKER = """
 import sys, traceback
@@ -39,6 +40,7 @@ class Worker:
 
     def __init__(self, attack: str, seed: int) -> None:
         self.attack, self.number, self.began, self.is_new = attack, -1, 0.0, True
+        self.started = time.monotonic()
         code = _WORKER.format(tests=str(Path(__file__).parents[1]), attack=attack, seed=seed)
         environment = os.environ | {"NUMBA_NUM_THREADS": "1", "COLUMNS": "80"}
         self.process = subprocess.Popen(
@@ -130,7 +132,8 @@ class Crew:
 
     def _next(self, worker: Worker, broken: bool) -> Worker:
         """Return a worker for the next case: the same one while its attack is not ahead."""
-        ahead = self._most_behind() != worker.attack and worker.number % 20 == 19
+        is_over = time.monotonic() - worker.started > TURN_SECONDS
+        ahead = is_over and self._most_behind() != worker.attack
         if broken or ahead:
             worker.end()
             return self._start()
