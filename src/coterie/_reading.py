@@ -210,7 +210,8 @@ def _check_lines(data: bytes, separator: str) -> None:
         if len(odd):
             found = int(n_fields[odd[0]])
             number = first_line + int(line[odd[0]])
-            is_blank = found == 1 and not data.split(b"\n", number)[number - 1].strip()
+            before = data.split(b"\n", number)[number - 1 : number]  # none if lines end in CR, too
+            is_blank = found == 1 and before and not before[0].strip()
             fields = "field" if found == 1 else "fields"
             raise ValueError(
                 f"line {number} is blank"

@@ -331,7 +331,10 @@ def _as_labels(series: pl.Series, missing: Sequence[str]) -> NDArray[Any]:
             )
     if series.null_count():
         return np.array(series.to_list(), dtype=object)
-    return series.to_numpy()
+    try:
+        return series.to_numpy()
+    except pl.exceptions.PanicException as error:  # text of a damaged file
+        raise InputError(f"column {series.name!r} holds text that cannot be read.") from error
 
 
 def names_of_objects(table: Table, name: str | None) -> list[str] | None:
