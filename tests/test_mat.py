@@ -94,3 +94,11 @@ def test_cell_arrays_of_label_vectors_are_columns(save, shape):
 def test_other_cell_arrays_are_named(save, cells):
     with pytest.raises(ValueError, match=r"no label vectors of the same length \(runs\).*horzcat"):
         Ensemble.from_mat(save(runs=cell_array(cells)))
+
+
+def test_a_file_that_ends_too_early(tmp_path):
+    """Found by fuzzing: SciPy raises OSError without a number."""
+    path = tmp_path / "short.mat"
+    path.write_bytes(b"\xff" * 124 + b',\x01,"\n1chy\n')
+    with pytest.raises(ValueError, match=r"short\.mat"):
+        Ensemble.from_mat(path)

@@ -95,6 +95,11 @@ def read_mat(path: str | os.PathLike[str]) -> MatFile:
         ) from error
     except (MatReadError, ValueError, TypeError, EOFError, KeyError, IndexError) as error:
         raise ValueError(f"{name} cannot be read as a MATLAB file: {error}.") from error
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        # SciPy's own, where the file ends before its numbers do
+        raise ValueError(f"{name} cannot be read as a MATLAB file: {error}.") from error
     matrices, vectors, cells = {}, {}, []
     for variable, values in content.items():
         if variable.startswith("__") or not isinstance(values, np.ndarray):
